@@ -14,6 +14,7 @@ from .base import Backend
 from .errors import BackendError, check_choice
 
 __all__ = ["BACKENDS", "Backend", "get_backend"]
+__distribution__ = "ndwright"  # by which our packages know each other from others of their names
 
 logger = logging.getLogger("nd")
 
@@ -23,7 +24,7 @@ BACKENDS = {"cupy": "backends.cuda.cupy_backend:CupyBackend", "numpy": "backends
 _instances: dict[str, Backend] = {}
 
 
-def get_backend(name: str | None = None) -> Backend:
+def get_backend(name: str | None = None, who: str = "get_backend") -> Backend:
     """Return the backend of that name, one instance per process.
 
     Parameters
@@ -31,6 +32,8 @@ def get_backend(name: str | None = None) -> Backend:
     name : str, optional
         ``"numpy"``, ``"cupy"`` or ``"auto"``; without it the environment variable ``ND_BACKEND`` decides
         (default ``"auto"``).
+    who : str
+        The function that is blamed for an unknown name.
 
     Raises
     ------
@@ -39,7 +42,7 @@ def get_backend(name: str | None = None) -> Backend:
     BackendError
         The backend cannot run on this machine; the message says what is missing and how to install it.
     """
-    who = "ND_BACKEND" if name is None else "get_backend"
+    who = "ND_BACKEND" if name is None else who
     requested = os.environ.get("ND_BACKEND") or "auto" if name is None else name
     chosen = check_choice(who, "backend", requested, {*BACKENDS, "auto"})
     return _detect() if chosen == "auto" else _load(chosen)

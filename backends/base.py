@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from backends.typing import Array, HostArray
 
 from .argument_checks import ArgumentChecks
-from .errors import DTypeError
+from .errors import DTypeError, unknown_dtype
 from .generic.batched import BatchedProducts
 from .generic.convolution_kinds import ConvolutionKinds
 from .generic.embedding import EmbeddingRows
@@ -22,6 +22,7 @@ from .generic.memory_order import MemoryOrder
 from .generic.normalizing import Normalizing
 from .generic.random_bits import RandomBits
 from .generic.volume_pooling import VolumePooling
+from .memory import MemoryChecks
 from .scheduling import Scheduling
 
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
@@ -36,6 +37,7 @@ class Backend(
     BatchedProducts,
     VolumePooling,
     ArgumentChecks,
+    MemoryChecks,
     Scheduling,
 ):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
@@ -55,15 +57,15 @@ class Backend(
     """An object that copies host data without waiting, where there is something better than `from_host`."""
     multiplies_bool = False
     """Whether False and True are 0 and 1 in a product with floats."""
-
-    def __init__(self, xp: Any, device: Any = None) -> None:
-        self.xp = xp
-        self.device = device
-        self.dtypes = {name: getattr(xp, name) for name in DTYPES}
-        self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
-
+    settings: Any = None
+    """The context variable of its array library that `quiet` changes."""
     silent: ClassVar[bool] = False
     """Whether its calls are reported to nobody, because they are being recorded."""
+
+    def __init__(self, xp: Any, device: Any = None) -> None:
+        self.xp, self.device = xp, device
+        self.dtypes = {name: getattr(xp, name) for name in DTYPES}
+        self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
 
     @property
     def plain(self) -> Backend:
@@ -88,7 +90,7 @@ class Backend(
         try:
             return self.dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
         except (AttributeError, KeyError, TypeError):
-            raise DTypeError(f"dtype: expected one of {', '.join(DTYPES)}, got {name!r}.") from None
+            raise unknown_dtype(name, DTYPES) from None
 
     def dtype_name(self, x: Array) -> str:
         """Return the name of an array's dtype."""

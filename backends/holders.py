@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from collections.abc import Callable
+
+from .forks import tell_of_forks
 
 
 class Holder:
@@ -35,7 +36,7 @@ class Holders:
         self.lock = threading.RLock()
         self._when_none = when_none
         self._alive: set[weakref.ref[Holder]] = set()
-        call_in_forks(self.forget)
+        tell_of_forks(self)
 
     def __len__(self) -> int:
         return len(self._alive)
@@ -52,7 +53,10 @@ class Holders:
         with self.lock:
             return None if self._alive else self.add()
 
-    def forget(self) -> None:
+    def before_fork(self, deadline: float) -> None:
+        """Take nothing."""
+
+    def in_child(self, stood_still: bool) -> None:
         """In a forked child the threads with uses are gone."""
         self.lock = threading.RLock()  # the copied one may be held by one of them
         self._alive = set()
@@ -63,21 +67,9 @@ class Holders:
         self._ended(weakref.ref(holder))
 
     def _ended(self, holder: weakref.ref[Holder]) -> None:
+        """End a use; called for holders that were not discarded, as a KeyboardInterrupt is on its way already."""
         with self.lock:
             if holder in self._alive:
                 if len(self._alive) == 1:
                     self._when_none()  # first: an interrupt in it leaves it to the holder's end
                 self._alive.discard(holder)
-
-
-def call_in_forks(method: Callable[[], None]) -> None:
-    """Call a method in every forked child, as long as its object lives."""
-    reference = weakref.WeakMethod(method)
-
-    def call() -> None:
-        living = reference()
-        if living is not None:
-            living()
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=call)

@@ -27,7 +27,7 @@ class _State(threading.local):
 
 _state = _State()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_state.__init__)  # type: ignore[misc]  # the thread that forks is then the main one
+    os.register_at_fork(after_in_child=lambda: setattr(_state, "is_main", True))  # the thread that forks is then
 
 
 def _handle(number: int, frame: FrameType | None) -> None:

@@ -2,19 +2,27 @@
 
 from typing import TYPE_CHECKING
 
-from backends.errors import (
-    ArgumentError,
-    BackendError,
-    ChoiceError,
-    ConfigurationError,
-    DataError,
-    DTypeError,
-    FormatError,
-    NdError,
-    NotRecorded,
-    NumericError,
-    ShapeError,
-)
+try:
+    from backends import __distribution__
+    from backends.errors import (
+        ArgumentError,
+        BackendError,
+        ChoiceError,
+        ConfigurationError,
+        DataError,
+        DTypeError,
+        FormatError,
+        NdError,
+        NotRecorded,
+        NumericError,
+        ShapeError,
+        SizeError,
+    )
+except Exception:
+    from ndwright.origins import check_origins
+
+    check_origins()  # says which package is another's
+    raise
 
 from . import checks, random
 from .arrays.arithmetic import (
@@ -145,6 +153,7 @@ __all__ = [
     "Recording",
     "Seat",
     "ShapeError",
+    "SizeError",
     "Summed",
     "UpdatePlan",
     "Work",

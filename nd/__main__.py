@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 
 from backends import BACKENDS, get_backend
 from backends.errors import BackendError, ChoiceError
+from ndwright import __version__
 
 
 def diagnose() -> Iterator[str]:
     """Yield the lines of the diagnosis."""
-    try:
-        own_version = version("ndwright")
-    except PackageNotFoundError:
-        own_version = "(not installed)"
-    yield f"ndwright {own_version}, Python {platform.python_version()}, {platform.platform()}"
+    yield f"ndwright {__version__}, Python {platform.python_version()}, {platform.platform()}"
     unusable: dict[str, str] = {}
     for name in sorted(BACKENDS):
         yield ""

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import reprlib
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from typing import Any, Self, TypeVar
 
 from backends.errors import ArgumentError
+from backends.suggestions import suggestion
 
 from .java_names import JavaNames
 from .rules import (
@@ -58,9 +60,9 @@ class Checked(JavaNames):
     def __post_init__(self) -> None:
         who = type(self).__name__
         owner = type(self)
-        rules = _RULES.get(owner)
+        rules = _RULES.get(weakref.ref(owner))
         if rules is None:
-            rules = _RULES[owner] = _field_rules(owner)
+            rules = _RULES[weakref.ref(owner, _RULES.pop)] = _field_rules(owner)
         for name, rule, default in rules:
             given = getattr(self, name)
             value = converted(who, name, rule, given, default)
@@ -72,7 +74,8 @@ class Checked(JavaNames):
         return self
 
 
-_RULES: weakref.WeakKeyDictionary[type, tuple[tuple[str, Rule, Any], ...]] = weakref.WeakKeyDictionary()
+_RULES: dict[weakref.ref[type], tuple[tuple[str, Rule, Any], ...]] = {}
+"""What a WeakKeyDictionary would be whose callbacks are C's: in one of Python's a Ctrl-C gets lost."""
 
 
 def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
@@ -86,6 +89,15 @@ def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
 
 
 # ---- functions
+
+
+def _answer(error: TypeError, function: Function, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Raise CallError in the place of an error that a call which does not fit the function has had."""
+    from .calls import call_error  # which calls that fit do not need
+
+    refused = call_error(error, function, arguments, named)
+    if refused is not None:
+        raise refused from None
 
 
 def checked(function: Function) -> Function:
@@ -115,9 +127,41 @@ def checked(function: Function) -> Function:
             if name in rules:
                 rule, default = rules[name]
                 named[name] = converted(who, name, rule, value, default)
-        return function(*given, **named)
+        try:
+            return function(*given, **named)
+        except TypeError as error:
+            _answer(error, function, arguments, named)
+            raise
 
     return call  # type: ignore[return-value]
+
+
+def called(function: Function) -> Function:
+    """Refuse calls that do not fit a function in the library's words; those that fit cost a try.
+
+    Raises
+    ------
+    CallError
+        From the decorated function: an argument is not there, one too many or one too few.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except TypeError as error:
+            _answer(error, function, arguments, named)
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def answer_calls(owner: type, but: Collection[str]) -> None:
+    """Have all public methods of a class, also inherited ones, refuse calls that do not fit them, but for some."""
+    for name in dir(owner):
+        method = inspect.getattr_static(owner, name)
+        if inspect.isfunction(method) and name[:1] != "_" and name not in but and not hasattr(method, "__wrapped__"):
+            setattr(owner, name, called(method))
 
 
 @functools.cache
@@ -155,16 +199,23 @@ def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSIN
     try:
         return rule.convert(value)
     except Refused:
-        raise refusal(who, name, rule.text, value, default) from None
+        raise refusal(who, name, rule.text, value, default, rule.remedy) from None
 
 
 # ---- messages
 
 
-def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSING) -> ArgumentError:
+def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSING, remedy: str = "") -> ArgumentError:
     """Return the error for a refused value: who, what must hold, got what, remedy."""
-    remedy = "Give it such a value."
-    if isinstance(value, str) and expected.startswith(("a number", "an integer", "True")):
+    remedy = remedy or "Give it such a value."
+    allowed = re.findall(r"\w+", expected.partition("one of")[2])
+    is_class = isinstance(value, type) and expected.startswith("text")
+    word = value.__name__ if is_class else value
+    if isinstance(word, str) and (meant := suggestion(name, word, allowed)):
+        remedy = meant.strip()
+    elif is_class:
+        remedy = f"Give its name, {word!r}."
+    elif isinstance(value, str) and expected.startswith(("a number", "an integer", "True")):
         remedy = "Write it without quotes."
     elif default is None:
         remedy = "Give it such a value, or leave it out."

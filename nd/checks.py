@@ -1,5 +1,19 @@
 """The checks that raise typed errors, for the floors above."""
 
-from backends.errors import check_choice, check_rank, check_shape, describe_shape, refuse_masked
+from backends.errors import (
+    UnknownKeyError,
+    check_choice,
+    check_finite,
+    check_mask,
+    check_rank,
+    check_shape,
+    describe_shape,
+    refuse_masked,
+)
+from backends.memory import check_memory
+from backends.suggestions import suggestion
 
-__all__ = ["check_choice", "check_rank", "check_shape", "describe_shape", "refuse_masked"]
+__all__ = [
+    "UnknownKeyError", "check_choice", "check_finite", "check_mask", "check_memory", "check_rank", "check_shape",
+    "describe_shape", "refuse_masked", "suggestion",
+]  # fmt: skip

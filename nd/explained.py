@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from backends.argument_checks import ARRAY_LIBRARIES
-from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, describe_shape
+from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, SizeError, describe_shape
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
@@ -46,8 +46,13 @@ def explained(function: Function) -> Function:
             if isinstance(error, NdError) or _is_anothers(error):
                 raise
             given = argument_names(function, arguments, named)
-            if given is None:  # too many arguments, or unknown ones: Python says it best
-                raise
+            if given is None:
+                from .calls import call_error  # which calls that fit do not need
+
+                refused = call_error(error, function, arguments, named) if isinstance(error, TypeError) else None
+                if refused is None:
+                    raise
+                raise refused from None
             raise _explanation(function, given, error) from error
 
     return call  # type: ignore[return-value]
@@ -95,8 +100,10 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
                 converted(who, name, rule, value, default)
             except ArgumentError as refused:
                 return refused
-    shapes = [describe_shape(value.shape) for value in given.values() if hasattr(value, "shape")]
+    shapes = [describe_shape(value.shape) for value in given.values() if isinstance(_shape_of(value), tuple)]
     text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, MemoryError):
+        return SizeError(f"{who}: the result must fit into the memory, got {text}. Ask for less at once.")
     if shapes and isinstance(error, (ValueError, LookupError)):
         return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({text}). Reshape them.")
     if isinstance(error, TypeError):
@@ -121,7 +128,7 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
         if not current_backend().is_foreign(value) and (
-            hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))
+            isinstance(_shape_of(value), tuple) or isinstance(value, (int, float, tuple, type(None)))
         ):
             return None
     else:
@@ -132,3 +139,8 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
         except BackendError as error:
             return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
+
+
+def _shape_of(value: Any) -> Any:
+    """Return the shape of an array; of a module its function of that name, which is none."""
+    return getattr(value, "shape", None)

@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from backends.errors import ConfigurationError
+from backends.extras import install_command
 
 
 def optional(who: str, module: str, package: str, extra: str) -> Any:
@@ -22,5 +23,5 @@ def optional(who: str, module: str, package: str, extra: str) -> Any:
         if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
         raise ConfigurationError(
-            f"{who}: needs the package {package}, got none. Install it: pip install 'ndwright[{extra}]'."
+            f"{who}: needs the package {package}, got none. Install it: {install_command(extra)}."
         ) from error

@@ -1,5 +1,6 @@
-"""Ctrl-C, for the floors above."""
+"""Ctrl-C and forked processes, for the floors above."""
 
+from backends.forks import PATIENCE, tell_of_forks
 from backends.interrupts import Handling, Held
 
-__all__ = ["Handling", "Held"]
+__all__ = ["PATIENCE", "Handling", "Held", "tell_of_forks"]

@@ -9,11 +9,12 @@ import math
 import re
 from abc import ABCMeta
 from collections.abc import Iterable
-from enum import EnumType, StrEnum
 from functools import partial
-from inspect import Parameter, isroutine, signature
+from inspect import Parameter, Signature, isroutine, signature
 from operator import eq
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+from backends.errors import UnknownNameError
 
 _BORDERS = re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])")
 Owner = TypeVar("Owner")
@@ -82,7 +83,7 @@ def _candidates(name: str, verb: str, rest: str, java_names: dict[str, str]) -> 
 
 def _unknown(owner: Any, name: str) -> AttributeError:
     kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
-    return AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=owner)
+    return UnknownNameError(f"{kind!r} object has no attribute {name!r}", "attribute", name, owner)
 
 
 def add_overrides(owner: type) -> None:
@@ -120,9 +121,31 @@ def _default(owner: type, constant: str) -> Any:
     raise _unknown(owner, constant)
 
 
+class Constructed:
+    """Signature of the classes of a metaclass that calls them, where Python looks for none; a class may set its own."""
+
+    def __get__(self, owner: Any, kind: type) -> Signature:
+        of_init = signature(owner.__init__)
+        return of_init.replace(parameters=list(of_init.parameters.values())[1:])
+
+
 class JavaNamed(type):
     """Class whose static methods answer to camelCase: ``InputType.feedForward(3)``, and whose fields' defaults to
-    Java's constants: ``Adam.DEFAULT_ADAM_EPSILON``."""
+    Java's constants: ``Adam.DEFAULT_ADAM_EPSILON``. What its constructor does not take is refused with what is meant.
+    """
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*arguments, **named)
+        except TypeError as error:
+            from .calls import call_error  # which calls that fit do not need
+
+            refused = call_error(error, cls, arguments, named)
+            if refused is None:
+                raise
+            raise refused from None
+
+    __signature__ = Constructed()
 
     if not TYPE_CHECKING:  # type checkers would take every name for an attribute
 
@@ -190,42 +213,6 @@ class Pair(NamedTuple):
 
     def __getattr__(self, name: str) -> Any:
         return java_attribute(self, name, {"left": "first", "right": "second"})
-
-
-class JavaEnumType(EnumType):
-    """Enum whose members answer to Java's spelling of their names: ``ConvolutionMode.Same``."""
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(cls, name: str) -> Any:
-            plain = name.replace("_", "").lower()
-            for known, member in cls.__members__.items() if not name.startswith("_") else ():
-                if known.replace("_", "").lower() == plain:
-                    return member
-            if name != name.lower() and not name.startswith("_"):
-                return java_attribute(cls, name, {})
-            raise AttributeError(name, name=name, obj=cls)
-
-
-class JavaEnum(StrEnum, metaclass=JavaEnumType):
-    """String enum with the methods that Java's programs call on enums: ``values()``, ``fromString``, ``valueOf``."""
-
-    @classmethod
-    def values(cls) -> list[Self]:
-        """Return the members."""
-        return list(cls)
-
-    @classmethod
-    def from_string(cls, text: str) -> Self:
-        """Return a member by its value or its name; raise ValueError if there is none."""
-        return cls(text.lower())
-
-    value_of = from_string
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return java_attribute(self, name, {})
 
 
 def non_finite(value: float) -> str:

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, ValuesView
 from importlib import import_module
 from typing import Any, TypeVar
 
+from backends.errors import UnknownImportError, UnknownNameError
+from backends.suggestions import suggestion
+
 Class = TypeVar("Class")
 
 
@@ -43,7 +46,7 @@ def names_on_demand(
 
     def get(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            raise unknown_name(package, name, names_there())
         if not places[name]:
             return import_module(f"{package}.{name}")
         value = getattr(import_module(f"{package}.{places[name]}"), name)
@@ -54,6 +57,26 @@ def names_on_demand(
         return sorted({*vars(sys.modules[package]), *places})
 
     return get, names_there
+
+
+def unknown_name(package: str, name: str, names: list[str]) -> Exception:
+    """Return the error for a name that a module has not, for its `__getattr__` to raise; `names` are those it has."""
+    names, place = vars(sys.modules[package]).get("__all__", names), f"name of {package}"
+    if not _is_imported():
+        return UnknownNameError(f"module {package!r} has no attribute {name!r}", place, name, list(names))
+    hint = "" if name[:1] == "_" else suggestion(place, name, [one for one in names if one[:1] != "_"])
+    return UnknownImportError(f"cannot import name {name!r} from {package!r}.{hint}")  # whose text Python leaves alone
+
+
+def _is_imported() -> bool:
+    """Tell whether the code that asks a module's `__getattr__` for a name imports it from there."""
+    from inspect import currentframe
+    from opcode import opmap
+
+    frame = currentframe()
+    for _ in range(3):  # this function, the one that makes the error, `__getattr__`
+        frame = None if frame is None else frame.f_back
+    return frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 class ClassTable(Mapping[str, Class]):

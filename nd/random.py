@@ -20,9 +20,10 @@ from typing import Annotated, Any, cast
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.generic.random_bits import advanced
 from nd.java_names import JavaNames
+from nd.on_demand import names_on_demand
 from nd.typing import Array
 
-from .arguments import checked, converted, rule_of, shown
+from .arguments import called, checked, converted, rule_of, shown
 from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
 from .state import FLOAT_DTYPES, InForce, state
 
@@ -37,6 +38,7 @@ class _Releases:
     """The release whose numbers new generators draw."""
 
     keeps_23_bits = False
+    since_m2 = False
 
 
 _releases = _Releases()
@@ -58,13 +60,15 @@ def set_release(release: str) -> None:
 
     Notes
     -----
-    The difference is less than 2^-23 in a uniform number. With the newer releases a step with dropout or other noise is
+    The difference is less than 2^-23 in a uniform number. Since M2 the weights of a Convolution1DLayer are drawn as if
+    its kernel and its stride were those of a square. With the newer releases a step with dropout or other noise is
     not recorded on CuPy, where it takes longer.
     """
     match = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
     if match is None:
         raise ConfigurationError(f"set_release: release must be one such as '1.0.0-M2.1', got {shown(release)}.")
     _releases.keeps_23_bits = not release.startswith(("0.", "1.0.0-alpha", "1.0.0-beta"))
+    _releases.since_m2 = _releases.keeps_23_bits and not release.startswith("1.0.0-M1")
 
 
 class Random(JavaNames):
@@ -90,7 +94,7 @@ class Random(JavaNames):
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self.keeps_23_bits = _releases.keeps_23_bits
+        self.keeps_23_bits, self.since_m2 = _releases.keeps_23_bits, _releases.since_m2
         self.set_seed(seed)
 
     def set_seed(self, seed: int) -> None:
@@ -113,7 +117,7 @@ class Random(JavaNames):
         """Return another generator in the same state."""
         twin = Random.__new__(Random)
         twin.seed, twin.root, twin.node = self.seed, self.root, self.node
-        twin.keeps_23_bits = self.keeps_23_bits
+        twin.keeps_23_bits, twin.since_m2 = self.keeps_23_bits, self.since_m2
         return twin
 
     def uniform(self, n: int, dtype: str = "float32", low: float | Array = 0.0, high: float | Array = 1.0) -> Array:
@@ -338,6 +342,7 @@ def set_seed(seed: int) -> None:
     get_random().set_seed(seed)
 
 
+@called
 def rand(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
     """Draw an array of numbers uniform in 0..1 from this thread's generator, filled in c order.
 
@@ -351,6 +356,7 @@ def rand(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
     return _shaped("rand", get_random().uniform, shape, dtype)
 
 
+@called
 def randn(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
     """Draw an array of standard normal numbers from this thread's generator, filled in c order. Errors as `rand`."""
     return _shaped("randn", get_random().gaussian, shape, dtype)
@@ -361,4 +367,8 @@ def _shaped(who: str, draw: Any, shape: tuple[Any, ...], dtype: str | None) -> A
     axes = tuple(_checked_integer(who, "an axis", length) for length in lengths)
     dtype = state.dtype if dtype is None else dtype
     n = _checked_count(f"{who}{list(axes)}", math.prod(axes), dtype)
+    state.backend.check_memory(who, 8 * n, f"{n:,} numbers and their bits", "Draw fewer at once.")
     return state.backend.reshape(draw(n, dtype), axes)
+
+
+__getattr__, _ = names_on_demand(__name__, {})  # which knows other libraries' names

@@ -36,7 +36,20 @@ NonNegative = Annotated[float, Range(">= 0", lambda value: value >= 0)]
 Fraction = Annotated[float, Range("in 0..1", lambda value: 0 <= value <= 1)]
 Retained = Annotated[float, Range("with 0 < it <= 1", lambda value: 0 < value <= 1)]
 """A probability to retain."""
-Path = str | os.PathLike[str]
+_LONGEST_PATH, _LONGEST_NAME = 4095, 255  # bytes, on Linux; elsewhere hardly more
+
+
+def can_be_a_path(path: str | os.PathLike[str]) -> bool:
+    """Tell whether an operating system takes such a path: no NUL, nothing that has no bytes, and not too long."""
+    try:
+        encoded = os.fsencode(path)
+    except (TypeError, UnicodeEncodeError):
+        return False
+    longest = max(map(len, encoded.split(os.sep.encode())))
+    return b"\0" not in encoded and len(encoded) <= _LONGEST_PATH and longest <= _LONGEST_NAME
+
+
+Path = Annotated[str | os.PathLike[str], Range("that a file can have", can_be_a_path)]
 
 
 class Rule(NamedTuple):
@@ -46,6 +59,8 @@ class Rule(NamedTuple):
     """The condition in messages: ``an integer >= 1``."""
     convert: Callable[[Any], Any]
     """Returns the value, a NumPy scalar as Python's; raises Refused where the condition does not hold."""
+    remedy: str = ""
+    """What to do instead, a sentence of its own."""
 
 
 class Refused(Exception):
@@ -264,4 +279,5 @@ def _instance(kind: type) -> Rule | None:
     except TypeError:  # a protocol that is not for run time, such as Array
         return None
     article = "an" if kind.__name__[:1] in "AEIOU" else "a"
-    return Rule(f"{article} {kind.__name__}", _kept_if(lambda value: isinstance(value, kind)))
+    remedy = getattr(kind, "made_by", "")
+    return Rule(f"{article} {kind.__name__}", _kept_if(lambda value: isinstance(value, kind)), remedy)

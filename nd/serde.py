@@ -34,7 +34,7 @@ from .files.serde_buffers import (
     take,
     write_buffer,
 )
-from .files.writing import Target, replacing
+from .files.writing import FileKind, Target, replacing
 from .state import backend
 
 MAX_RANK = 32
@@ -49,6 +49,8 @@ _TYPE_BITS = {
 _TYPE_MASK = sum({bits & ~_UNSIGNED for bits in _TYPE_BITS.values()}) | _UNSIGNED
 _ORDERS = {"c": 99, "f": 102}
 _NON_FINITE = ("NaN", "Infinity", "-Infinity")
+_NUMPYS = "NumPy's files are written by numpy.save, of nd.to_host(array). "
+_BINARY = FileKind("an array in ND4J's form", (".bin",), {".npy": _NUMPYS, ".npz": _NUMPYS})
 
 
 class _ShapeInfo(NamedTuple):
@@ -174,7 +176,7 @@ def save(path: Target, array: Any, order: str | None = None) -> None:
     -----
     Source: Nd4j.saveBinary.
     """
-    with replacing("nd.serde.save", path) as stream:
+    with replacing("nd.serde.save", path, _BINARY) as stream:
         write_array(stream, array, order)
 
 

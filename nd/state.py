@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
+from contextvars import copy_context
 from typing import Any, ClassVar
 
 from backends import get_backend
@@ -17,7 +18,7 @@ from backends.errors import check_choice
 from backends.reporting import reporting
 from backends.settings import switch
 
-from .arguments import refusal
+from .arguments import called, refusal
 
 FLOAT_DTYPES = ("float32", "float64")
 
@@ -40,7 +41,7 @@ class _State(threading.local):
     reporting: ClassVar[dict[Backend, Backend]] = {}
     """Backend -> one that computes the same and reports its calls."""
     eager: bool = switch("ND_EAGER", False)
-    """Whether every computation is run as it is written, nothing recorded, in one thread."""
+    """Whether every computation is run as it is written, nothing recorded, one part after the other."""
 
     def __init__(self) -> None:
         self.generator: Any = None
@@ -88,6 +89,7 @@ def _heard_or_not(chosen: Backend) -> Backend:
     return chosen if chosen.silent else heard(chosen.plain)
 
 
+@called
 def set_backend(name: str | Backend) -> Backend:
     """Select a backend for good, in every thread.
 
@@ -121,24 +123,26 @@ class InForce(ContextDecorator):
         Whether the generator is, after a block that raises, where it was before it.
     """
 
-    __slots__ = ("_chosen", "_generator", "_gives_back")
+    __slots__ = ("_chosen", "_gives_back", "generator")
 
     def __init__(self, chosen: Backend | None, generator: Any = None, gives_back: bool = False) -> None:
-        self._chosen, self._generator, self._gives_back = chosen, generator, gives_back
+        self._chosen, self.generator, self._gives_back = chosen, generator, gives_back
 
     def _recreate_cm(self) -> InForce:  # a decorated function may run in several threads at once
-        return InForce(self._chosen, self._generator, self._gives_back)
+        return InForce(self._chosen, self.generator, self._gives_back)
 
     def __enter__(self) -> Any:
-        attributes, generator = state.__dict__, self._generator
+        attributes, generator = state.__dict__, self.generator
         drawn = generator.get_state() if self._gives_back else None
         attributes["outer"].append((self, attributes.get("backend"), attributes["generator"], drawn))
         if generator is not None:
             attributes["generator"] = generator
-        if self._chosen is None:
+        chosen = self._chosen
+        if chosen is None:
             return generator
-        attributes["backend"] = self._chosen
-        return self._chosen.plain if generator is None else None
+        plain = chosen.plain if generator is None else None
+        attributes["backend"] = chosen  # last, without a call behind it: there Ctrl-C would leave it in force
+        return plain
 
     def __exit__(self, kind: object = None, *error: object) -> None:
         attributes = state.__dict__
@@ -150,9 +154,43 @@ class InForce(ContextDecorator):
         elif "backend" in attributes:
             del attributes["backend"]
         if kind is not None and drawn is not None:
-            self._generator.set_state(drawn)
+            self.generator.set_state(drawn)
 
 
+class Restoring:
+    """Puts back, after a block that raises, what was in force before: backend, generator, the backend's settings.
+
+    Stands around blocks that put something in force and take it back at their end, which Ctrl-C may cut short. The end
+    of this one then does it; where that is cut short itself, nothing is left to be put back.
+    """
+
+    __slots__ = ("_backend", "_context", "_depth", "_generator")
+
+    def __enter__(self) -> None:
+        attributes = state.__dict__
+        self._backend, self._generator = attributes.get("backend"), attributes["generator"]
+        self._depth, self._context = len(attributes["outer"]), copy_context()
+
+    def __exit__(self, kind: object = None, *error: object) -> None:
+        if kind is None:
+            return
+        attributes, settings = state.__dict__, backend().settings
+        if settings is not None:
+            before = self._context.run(settings.get)
+            if settings.get() is not before:
+                settings.set(before)
+        while len(attributes["outer"]) > self._depth:
+            block, *_, drawn = attributes["outer"].pop()
+            if drawn is not None:
+                block.generator.set_state(drawn)
+        attributes["generator"] = self._generator
+        if self._backend is not None:
+            attributes["backend"] = self._backend
+        else:
+            attributes.pop("backend", None)
+
+
+@called
 def use_backend(name: str | Backend) -> InForce:
     """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
     return InForce(heard(_chosen("use_backend", name)))
@@ -163,15 +201,15 @@ def _chosen(who: str, name: str | Backend) -> Backend:
         return name
     if not isinstance(name, str):
         raise refusal(who, "name", "text or a Backend", name)
-    return get_backend(name)
+    return get_backend(name, who)
 
 
 class eager(ContextDecorator):
     """Run every computation of a block, or of the decorated function, as it is written, in this thread.
 
-    Nothing is recorded, replayed or computed by several threads, so that a debugger steps through the layers' own code
-    and a hook hears every op. The numbers are the same, to rounding where several threads would exchange sums.
-    ``ND_EAGER=1`` does it for all of a process.
+    Nothing is recorded or replayed, and parts of a minibatch are computed one after the other, so that a debugger steps
+    through the layers' own code and a hook hears every op. The numbers are the same, to the bit. Threads that exchange
+    sums, in batch normalisation, still run side by side. ``ND_EAGER=1`` does it for all of a process.
     """
 
     def __enter__(self) -> None:
@@ -218,6 +256,7 @@ def default_dtype() -> str:
     return state.dtype
 
 
+@called
 def set_default_dtype(dtype: str) -> None:
     """Make `dtype` (``"float32"`` or ``"float64"``) the default of creation functions and new networks.
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nd.on_demand import names_on_demand
+try:
+    from nd.on_demand import names_on_demand
+    from optimize import __distribution__
+except Exception:
+    from ndwright.origins import check_origins
+
+    check_origins()  # says which package is another's
+    raise
 
 if TYPE_CHECKING:
     from .conf.distributions import BinomialDistribution as BinomialDistribution
@@ -47,6 +54,7 @@ if TYPE_CHECKING:
     from .conf.weight_noise import DropConnect as DropConnect
     from .conf.weight_noise import IWeightNoise as IWeightNoise
     from .conf.weight_noise import WeightNoise as WeightNoise
+    from .files.findings import JavaLimitWarning as JavaLimitWarning
     from .files.findings import ModelFileWarning as ModelFileWarning
     from .files.model_file import LayerDescription as LayerDescription
     from .files.model_file import ModelFile as ModelFile
@@ -89,7 +97,7 @@ else:
             "CnnToRnnPreProcessor FeedForwardToRnnPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
         ),
         "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
-        "files.findings": "ModelFileWarning",
+        "files.findings": "JavaLimitWarning ModelFileWarning",
         "files.model_file": "LayerDescription ModelFile",
         "files.serializer": "add_normalizer_to_model load restore_normalizer",
         "layers": " ".join(layers.__all__),

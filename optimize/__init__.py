@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nd.on_demand import names_on_demand
+try:
+    from nd import __distribution__
+    from nd.on_demand import names_on_demand
+except Exception:
+    from ndwright.origins import check_origins
+
+    check_origins()  # says which package is another's
+    raise
 
 if TYPE_CHECKING:
     from .api import ConvexOptimizer, Listener, Model, OptimizerState

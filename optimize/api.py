@@ -138,7 +138,7 @@ class Listener(JavaNames):
     def on_forward_pass(self, model: Any, activations: Any) -> None:
         """After the forward pass, with a list of features and activations, of a ComputationGraph a dict by name.
 
-        The arrays are overwritten by the next one.
+        The arrays are those that the step goes on with: not to be written, and overwritten by the next step.
         """
 
     def on_gradient_calculation(self, model: Any) -> None:
@@ -180,6 +180,8 @@ def as_listeners(listeners: Collection[Any]) -> list[Listener]:
     DTypeError
         One of them is no Listener.
     """
+    if getattr(listeners, "shape", None) == ():
+        raise DTypeError(f"set_listeners: expected instances of optimize.Listener, got {listeners!r}.")
     instances = list(listeners)
     if len(instances) == 1 and isinstance(instances[0], (list, tuple)):
         instances = list(instances[0])

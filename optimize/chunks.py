@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
-from weakref import WeakMethod
+from weakref import ref
 
 import nd
 from nd.checks import check_choice
@@ -190,12 +190,12 @@ class Way(NamedTuple):
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:
     """Return a method that does not keep its object, which keeps it: chunks hold views of a network's vectors."""
-    weak = WeakMethod(method)
+    weak, function = ref(method.__self__), method.__func__  # type: ignore[attr-defined]  # a WeakMethod's end is Python's
 
     def call(*arguments: Any) -> None:
-        bound = weak()
-        if bound is not None:
-            bound(*arguments)
+        owner = weak()
+        if owner is not None:
+            function(owner, *arguments)
 
     return call
 

@@ -71,7 +71,10 @@ class L1Regularization(Regularization):
 
 
 class L2Regularization(Regularization):
-    """0.5 * l2 * sum w^2; gradient l2 * w. Source: ND4J ``L2Regularization``."""
+    """0.5 * l2 * sum w^2; gradient l2 * w, before the updater. Source: ND4J ``L2Regularization``.
+
+    PyTorch's ``weight_decay`` of SGD and Adam is the same; Keras's L2 has no 0.5, so that its number is half of this.
+    """
 
     pure = True
 
@@ -95,8 +98,9 @@ class WeightDecay(L2Regularization):
 
     Notes
     -----
-    Unlike that of L2 its share does not go through the updater, which matters where that is not linear. The learning
-    rate is not in the score. Source: ND4J ``WeightDecay``; Loshchilov and Hutter 2019.
+    Unlike that of L2 its share does not go through the updater, which matters where that is not linear: it is AdamW's
+    weight decay, not that of PyTorch's Adam, which is l2. The learning rate is not in the score. Source: ND4J
+    ``WeightDecay``; Loshchilov and Hutter 2019.
     """
 
     pure = True

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from nd import ConfigurationError
 from nd.arguments import Checked, Count, Natural, NonNegative, Positive, checked, shown
 from nd.checks import check_choice
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 
 from .builder import Builder
 

@@ -2,7 +2,8 @@
 
 Backends are NumPy with read-only inputs (nothing may write where it was not asked to) and array_api_strict on a device
 that is not its default (nothing may copy to the host behind one's back).
-With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure. What asks for CuPy runs
+With ``--backend=NAME`` every test runs on that backend, and a skip is a failure, but for want of what is absent
+(tests/absent.py) or on systems that a ``skipif`` leaves out. What asks for CuPy runs
 with ``--backend=cupy``: on a device, or without one on the host CUDA (tests/cuda_on_host, ``make cupy-check``).
 
 NumPy computes itself here, without oneDNN: ``make onednn-check`` runs what concerns it with ``ND_ONEDNN=1``, and
@@ -12,6 +13,7 @@ A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py r
 """
 
 import contextlib
+import gc
 import inspect
 import os
 import pathlib
@@ -19,6 +21,7 @@ import signal
 
 import pytest
 
+from tests.absent import Absent
 from tests.cells import AXES, EVERY, combinations, run_cells
 from tests.cuda_on_host import arguments, tight
 from tests.cuda_on_host.calls import on_host
@@ -47,6 +50,9 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # The programs that tests start import this tree, not what another one has installed.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    # From 3.12 on Python warns of forks beside threads, which is what some of those programs try.
+    forks = "ignore:This process:DeprecationWarning"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), forks]))
 
 
 def pytest_sessionstart(session):
@@ -73,15 +79,19 @@ def pytest_collection_modifyitems(config, items):
         without.add("cupy")
     elif not on_host():
         without.add("launches")
-    needs = {item: set(getattr(item, "fixturenames", ())) for item in items}
-    kept = [item for item in items if not needs[item] & without and (not needing or needs[item] & needing)]
-    if len(kept) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    kept, left = [], []
+    for item in items:
+        needs = set(getattr(item, "fixturenames", ()))
+        (kept if not needs & without and (not needing or needs & needing) else left).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
         items[:] = kept
 
 
 def pytest_collection_finish(session):
     GENERATORS.remember({item.module for item in session.items if hasattr(item, "module")})
+    gc.collect()
+    gc.freeze()  # the tests themselves are a million objects, which every collection would look at
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,9 +110,15 @@ def pytest_pyfunc_call(pyfuncitem):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Where everything has to be there, a skipped test is a failed one."""
+    """Where everything has to be there, a skipped test is a failed one.
+
+    A backend that is asked for has to be; files that are no part of the repository only where the data are, too.
+    """
     report = yield
-    required = item.config.getoption("--backend") or (os.environ.get("CI") and os.environ.get("ND_DATA_DIR"))
+    required = os.environ.get("CI") and os.environ.get("ND_DATA_DIR")
+    if item.config.getoption("--backend"):
+        excused = isinstance(call.excinfo and call.excinfo.value, Absent) or item.get_closest_marker("skipif")
+        required = required or not excused
     if report.skipped and required:
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped where nothing may be: {report.longrepr}"
@@ -159,7 +175,7 @@ def reference():
     """The folder of files that Java wrote: dl4j/ in ND_REFERENCE_DIR, or in ../shared/reference."""
     folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "dl4j"
     if not folder.is_dir():
-        pytest.skip(f"the reference files of Java are not at {folder}; set ND_REFERENCE_DIR")
+        raise Absent(f"the reference files of Java are not at {folder}; set ND_REFERENCE_DIR")
     return folder
 
 
@@ -172,7 +188,7 @@ def mnist_folder():
                 patch.setenv("ND_DATA_DIR", str(folder))
                 yield pathlib.Path(folder)
             return
-    pytest.skip("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
+    raise Absent("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
 
 
 @pytest.fixture

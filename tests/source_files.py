@@ -5,7 +5,7 @@ import functools
 import pathlib
 
 ROOT = pathlib.Path(__file__).parent.parent
-FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
+FLOORS = ("backends", "nd", "optimize", "nn", "ndwright")  # each may import those before it
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

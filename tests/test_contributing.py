@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
-COPIED = ("backends", "nd", "nn", "optimize", "tests", "pyproject.toml")
+COPIED = ("backends", "nd", "ndwright", "nn", "optimize", "tests", "pyproject.toml")
 LISTS = ("Add a layer", "Add a vertex", "Add an updater", "Add an op", "Add a backend")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -131,6 +131,7 @@ def merged(commands):
     return [*paths, "-k", " or ".join(dict.fromkeys(chosen))]
 
 
+@pytest.mark.slow
 def test_all_lists_followed_in_one_tree_give_what_they_say(tree):
     """Their tests in two processes, their programs in one."""
     followed = [follow(tree, heading) for heading in LISTS]

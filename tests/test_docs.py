@@ -11,7 +11,7 @@ import nd
 from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
 
 ROOT = pathlib.Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKING = [*PAGES, ROOT / "CONTRIBUTING.md"]
 FROM_JAVA = ROOT / "tests" / "cases" / "java_runs" / "train" / "updater_wd_Adam" / "model.zip"
 MNIST = "MnistDataSetIterator"

@@ -11,6 +11,7 @@ import numpy as np
 from backends.typing import Array, NumpyArray
 
 from ..base import Backend
+from ..extras import install_command
 from .row_convolution import Buffers
 
 LEAST_STEPS = 4  # of series that are worth preparing the weights for
@@ -32,11 +33,13 @@ class OneDnn:
 
 def describe_onednn() -> str:
     """Say what of oneDNN is used, or why nothing is."""
-    from ..onednn.library import SETTING, library, library_in_use
+    from ..onednn.library import SETTING, library, library_in_use, refused
 
     found = library()
+    if found is None and refused:
+        return f"not used: {refused[0]}"
     if found is None:
-        return 'not there; float32 networks are faster with it: pip install "ndwright[onednn]"'
+        return f"not there; float32 networks are faster with it: {install_command('onednn')}"
     if library_in_use() is None:
         return f"{found.version}, not used: {SETTING}=0"
     return f"{found.version}, vectors of {found.vector} floats, {found.path} ({SETTING})"

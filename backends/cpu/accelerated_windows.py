@@ -7,6 +7,7 @@ from typing import Any
 
 from backends.typing import Array, NumpyArray
 
+from ..generic.spatial import SpatialPrimitives
 from ..generic.window import Window
 from .accelerated import Accelerated, Gradients
 from .convolution import algorithm_for
@@ -37,6 +38,25 @@ class AcceleratedWindows(Accelerated):
             fill *= channels / (-(-channels // vector) * vector) if channels >= vector else 1.0
         return fill < LEAST_FILL or (vector < 16 and window.kernel[0] >= LARGE_KERNEL)
 
+    def _convolved(
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None,
+    ) -> tuple[Array, Any]:
+        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
+
+    def _owner_of(self, saved: Any, kind: str) -> Any:
+        """Return oneDNN's module of that kind if it saved that on its way forward, else None."""
+        module = getattr(self.onednn, kind, None)
+        return module if module is not None and isinstance(saved, module.Saved) else None
+
     def conv2d(
         self,
         x: NumpyArray,
@@ -49,10 +69,7 @@ class AcceleratedWindows(Accelerated):
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or self.rows_are_faster(x, W, window):
             return super().conv2d(x, W, b, window, buffers, activate, exact)
-        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
-        if activate is not None:
-            activate(z)
-        return z, saved
+        return self._convolved(x, W, b, window, buffers, activate)
 
     def conv2d_backward(
         self,
@@ -64,9 +81,10 @@ class AcceleratedWindows(Accelerated):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
-        if self.onednn is None or not isinstance(saved, self.onednn.convolution.Saved):
+        convolution = self._owner_of(saved, "convolution")
+        if convolution is None:
             return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
-        return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
+        return convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
 
     def conv3d(
         self,
@@ -79,24 +97,9 @@ class AcceleratedWindows(Accelerated):
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().conv3d(x, W, b, window, buffers, activate)
-        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
-        if activate is not None:
-            activate(z)
-        return z, saved
+        return self._convolved(x, W, b, window, buffers, activate)
 
-    def conv3d_backward(
-        self,
-        delta: NumpyArray,
-        saved: Any,
-        W: NumpyArray,
-        window: Window,
-        gradients: Gradients,
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if self.onednn is None or not isinstance(saved, self.onednn.convolution.Saved):
-            return super().conv3d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
-        return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
+    conv3d_backward = conv2d_backward  # as NumPy's own: the algorithm is in what was saved
 
     def deconv(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
@@ -116,11 +119,12 @@ class AcceleratedWindows(Accelerated):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
-        if self.onednn is None or not isinstance(saved[0], self.onednn.convolution.Saved):
+        convolution = self._owner_of(saved[0], "convolution")
+        if convolution is None:
             return super().deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
         of_sums, W = saved
         turned = _transposed(gradients[0]), gradients[1]
-        return self.onednn.convolution.backward(delta, of_sums, W, turned, buffers, need_epsilon)
+        return convolution.backward(delta, of_sums, W, turned, buffers, need_epsilon)
 
     def depthwise(
         self,
@@ -133,10 +137,7 @@ class AcceleratedWindows(Accelerated):
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b):
             return super().depthwise(x, W, b, window, buffers, activate)
-        z, saved = self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
-        if activate is not None:
-            activate(z)
-        return z, saved
+        return self._convolved(x, _grouped(W), b, window, buffers, activate)
 
     def depthwise_backward(
         self,
@@ -148,10 +149,11 @@ class AcceleratedWindows(Accelerated):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
-        if self.onednn is None or not isinstance(saved, self.onednn.convolution.Saved):
+        convolution = self._owner_of(saved, "convolution")
+        if convolution is None:
             return super().depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
         by_group = _grouped(gradients[0]), gradients[1]
-        return self.onednn.convolution.backward(delta, saved, _grouped(W), by_group, buffers, need_epsilon)
+        return convolution.backward(delta, saved, _grouped(W), by_group, buffers, need_epsilon)
 
     def conv2d_max_pool(
         self,
@@ -162,32 +164,12 @@ class AcceleratedWindows(Accelerated):
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
+        inner: NumpyArray | None = None,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or self.rows_are_faster(x, W, windows[0]):
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
-        z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
-        if activate is not None:
-            activate(z)
-        if not keep:
-            return self.largest(z, windows[1], buffers[1]), None
-        pooled, won = self.max_pool(z, windows[1], buffers[1])
-        return pooled, (convolved, won)
-
-    def conv2d_max_pool_backward(
-        self,
-        epsilon: NumpyArray,
-        saved: Any,
-        W: NumpyArray,
-        windows: tuple[Window, Window],
-        gradients: Gradients,
-        buffers: tuple[Buffers, Buffers],
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if self.onednn is None or not isinstance(saved[0], self.onednn.convolution.Saved):
-            return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
-        convolved, won = saved
-        delta = self.max_pool_backward(epsilon, won, windows[1], buffers[1])
-        return self.conv2d_backward(delta, convolved, W, windows[0], gradients, buffers[0], need_epsilon)
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
+        one_after_the_other = SpatialPrimitives.conv2d_max_pool
+        return one_after_the_other(self, x, W, b, activate, windows, buffers, keep, inner)
 
     # ---- pooling
 
@@ -197,9 +179,10 @@ class AcceleratedWindows(Accelerated):
         return self.onednn.pooling.forward(x, window, self.onednn.pooling.MAXIMUM, buffers)  # type: ignore[union-attr]
 
     def max_pool_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
-        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+        pooling = self._owner_of(saved, "pooling")
+        if pooling is None:
             return super().max_pool_backward(epsilon, saved, window, buffers)
-        return self.onednn.pooling.backward(epsilon, saved, buffers)
+        return pooling.backward(epsilon, saved, buffers)
 
     def avg_pool(self, x: NumpyArray, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
         if not self.accelerates(x) or not (count_padding or self.onednn.pooling.averages(window)):  # type: ignore[union-attr]
@@ -208,9 +191,10 @@ class AcceleratedWindows(Accelerated):
         return pooling.forward(x, window, pooling.MEAN_OF_ALL if count_padding else pooling.MEAN_OF_REAL, buffers)
 
     def avg_pool_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
-        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+        pooling = self._owner_of(saved, "pooling")
+        if pooling is None:
             return super().avg_pool_backward(epsilon, saved, window, buffers)
-        return self.onednn.pooling.backward(epsilon, saved, buffers)
+        return pooling.backward(epsilon, saved, buffers)
 
     def max_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
         if not self.accelerates(x):
@@ -218,7 +202,7 @@ class AcceleratedWindows(Accelerated):
         return self.max_pool(x, window, buffers)
 
     def max_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
-        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+        if self._owner_of(saved, "pooling") is None:
             return super().max_pool3d_backward(epsilon, saved, window, buffers)
         return self.max_pool_backward(epsilon, saved, window, buffers)
 
@@ -228,7 +212,7 @@ class AcceleratedWindows(Accelerated):
         return self.avg_pool(x, window, False, buffers)
 
     def avg_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
-        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+        if self._owner_of(saved, "pooling") is None:
             return super().avg_pool3d_backward(epsilon, saved, window, buffers)
         return self.avg_pool_backward(epsilon, saved, window, buffers)
 

@@ -115,11 +115,12 @@ class NumpyConvolution(NumpyDepthwise):
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
+        inner: NumpyArray | None = None,
     ) -> tuple[Array, Any]:
         algorithm = algorithm_for(windows[0], W, x.shape[0], pooled=True) if halves(*windows) else None
         if algorithm is None:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
-        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0], keep)
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
+        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0], keep, inner)
 
     def conv2d_max_pool_backward(
         self,

@@ -23,7 +23,7 @@ from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
-from .recording import UFUNC_BUFFER, TracedArray, quietly
+from .recording import SETTINGS, UFUNC_BUFFER, TracedArray, quietly
 from .rectifying import rectify
 from .workers import Workers, even_parts, thread_count
 
@@ -105,6 +105,8 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         self.workers = self.threads if self._blas.controllable else 1
         self._blas_is_set = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
+
+    settings = SETTINGS
 
     def quiet(self) -> AbstractContextManager[object]:
         return np.errstate(all="ignore")
@@ -211,7 +213,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
-        return self._run_held(tasks, super().run_in_turn)
+        return self._run_held(tasks, self._workers.run_in_turn)
 
     def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
         """Run tasks while the BLAS has one thread per task."""

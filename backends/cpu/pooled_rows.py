@@ -29,10 +29,11 @@ def forward(
     activate: Activate | None,
     buffers: Buffers,
     keep: bool = True,
+    inner: np.ndarray | None = None,
 ) -> tuple[np.ndarray, PooledSaved | None]:
     """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, the cache for `backward`; out_h, out_w are even.
 
-    `activate` is applied to the convolution's output, in place.
+    `activate` is applied to the convolution's output, in place. ``inner [N, n_out, out_h, out_w]`` takes the result.
     """
     window, _, n_out, n = algorithm.geometry
     out_h, half_w = window.out[0], window.out[1] // 2
@@ -48,6 +49,9 @@ def forward(
         if activate is not None:
             activate(z)
         left, right = _sides(z, algorithm)
+        if inner is not None:
+            cells = inner.transpose(ROWS_FIRST)[stretch]
+            cells[:, :, 0::2], cells[:, :, 1::2] = left, right
         row = block(buffers, "row", (count, n_out, half_w, n))
         np.maximum(left, right, out=row)
         np.maximum(row[0::2], row[1::2], out=pooled[half])
@@ -55,7 +59,8 @@ def forward(
             np.greater_equal(left, right, out=saved.left_won[stretch])
             np.greater_equal(row[0::2], row[1::2], out=saved.top_won[half])
     if activate is None and b is not None:  # the largest plus b is the largest of all plus b: a quarter of the work
-        np.add(pooled, b.reshape(n_out, 1, 1), out=pooled)
+        for cells in (pooled,) if inner is None else (pooled, inner.transpose(ROWS_FIRST)):
+            np.add(cells, b.reshape(n_out, 1, 1), out=cells)
     return pooled.transpose(ROWS_FIRST_BACK), saved
 
 

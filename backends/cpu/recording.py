@@ -32,6 +32,8 @@ UFUNC_BUFFER = 1024  # elements; with NumPy's 8192 it copies slices of images th
 _quiet = contextvars.Context()  # holds NumPy's settings, where recordings are replayed
 _quiet.run(np.seterr, all="ignore")
 _quiet.run(np.setbufsize, UFUNC_BUFFER)
+SETTINGS = next(iter(_quiet), None)
+"""NumPy's context variable with its settings."""
 
 
 def quietly(function: Callable[..., Any], *arguments: Any) -> Any:

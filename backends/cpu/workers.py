@@ -9,13 +9,18 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
+from typing import Any
 
 from ..errors import BackendError
-from ..holders import Holders, call_in_forks
+from ..forks import tell_of_forks
+from ..holders import Holders
 from ..interrupts import Held
 from .meeting import Abandoned, Run, WorkersMeeting
 
 Task = Callable[[], object]
+
+
+_MOST_DIGITS = 6  # of a number of threads: no machine starts more
 
 
 def thread_count() -> int:
@@ -29,7 +34,7 @@ def thread_count() -> int:
     setting = os.environ.get("ND_NUM_THREADS", "").strip()
     if not setting:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not setting.isdecimal() or int(setting) < 1:
+    if not setting.isdecimal() or len(setting) > _MOST_DIGITS or int(setting) < 1:
         raise BackendError(f"ND_NUM_THREADS: expected an integer >= 1, got {setting!r}. Unset it to use all cores.")
     return int(setting)
 
@@ -54,8 +59,7 @@ class Workers:
         self._users = Holders()
         self._workers: list[_Worker] = []
         self._meets: Run | None = None  # of workers that meet, until all of them have ended
-        weakref.finalize(self, _stop, self._workers)
-        call_in_forks(self.forget_threads)
+        tell_of_forks(self)
 
     @property
     def busy(self) -> bool:
@@ -75,7 +79,7 @@ class Workers:
             return _in_new_threads(tasks, meeting) if meets else [task() for task in tasks]  # type: ignore[arg-type]
         try:
             while len(self._workers) < len(tasks) - 1:
-                self._workers.append(_Worker(len(self._workers) + 1))
+                self._workers.append(_Worker(len(self._workers) + 1, self))
             if self._meets is not None:  # a second Ctrl-C has cut the end of that run short: somebody may wait there
                 self._meets.abandon()
             self._meets = None if meeting is None else Run(len(tasks))
@@ -85,9 +89,22 @@ class Workers:
         finally:
             self._users.discard(user)
 
-    def forget_threads(self) -> None:
+    def run_in_turn(self, tasks: Sequence[Task]) -> list[object]:
+        """Run such tasks one after the other in the calling thread, while the workers count as busy as in `run`."""
+        user = None if len(tasks) <= 1 else self._users.add_if_none()
+        try:
+            return [task() for task in tasks]
+        finally:
+            if user is not None:
+                self._users.discard(user)
+
+    def before_fork(self, deadline: float) -> None:
+        """Take nothing."""
+
+    def in_child(self, stood_still: bool) -> None:
         """In a forked child the threads are gone; new ones start on demand."""
         self._workers.clear()
+        self._meets = None
 
 
 def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting) -> list[object]:
@@ -157,10 +174,12 @@ class _Job:
 
 
 class _Worker:
-    """One thread, which runs the jobs that it is given."""
+    """One thread, which runs the jobs that it is given, until its owner is gone or `stop`."""
 
-    def __init__(self, number: int) -> None:
-        self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
+    def __init__(self, number: int, owner: Workers | None = None) -> None:
+        self._inbox: SimpleQueue[Any] = SimpleQueue()
+        if owner is not None:  # the callback is C's: a Ctrl-C in one of Python's would get lost
+            self._owner = weakref.ref(owner, self._inbox.put)
         self._wake: SimpleQueue[None] = SimpleQueue()
         with Held():  # Ctrl-C while Python waits for a thread to begin leaves its lock in disorder
             threading.Thread(target=self._loop, name=f"nd-worker-{number}", daemon=True).start()
@@ -193,7 +212,10 @@ class _Worker:
         self._inbox.put(None)
 
     def _loop(self) -> None:
-        while (job := self._inbox.get()) is not None:
+        from ..onednn.signal_stack import give_signal_stack
+
+        give_signal_stack()
+        while isinstance(job := self._inbox.get(), _Job):
             if not job.ended:  # given twice, if an interrupt came while it was given
                 job.run()
             del job

@@ -105,6 +105,9 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
                 "Check the driver with nvidia-smi, or select ND_BACKEND=numpy."
             )
 
+    def memory_size(self) -> int:
+        return int(self.cupy.cuda.Device().mem_info[1])
+
     def describe(self) -> dict[str, str]:
         cuda = self.cupy.cuda
         device = cuda.Device()

@@ -7,6 +7,7 @@ import os
 from typing import Any, NamedTuple
 
 from ..errors import BackendError
+from ..extras import install_command
 
 PACKAGES = (
     "amd-cupy", "cupy", "cupy-cuda102", "cupy-cuda110", "cupy-cuda111", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x",
@@ -78,8 +79,8 @@ def not_importable(error: Exception) -> BackendError:
         return BackendError(several)
     if isinstance(error, ModuleNotFoundError) and error.name == "cupy":
         return BackendError(
-            'cupy: CuPy must be installed, got no module of that name. Run: pip install "ndwright[cuda13]", '
-            'or for a driver of CUDA 12: pip install "ndwright[cuda12]".'
+            f"cupy: CuPy must be installed, got no module of that name. Run: {install_command('cuda13')}, "
+            f"or for a driver of CUDA 12: {install_command('cuda12')}."
         )
     if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("array_api_compat"):
         return BackendError(
@@ -92,7 +93,8 @@ def not_importable(error: Exception) -> BackendError:
         )
     return BackendError(
         f"cupy: the installed CuPy must be importable, got {type(error).__name__}: {_one_line(error)} Uninstall "
-        'every package whose name begins with cupy, then run: pip install "ndwright[cuda13]" (or [cuda12]).'
+        f"every package whose name begins with cupy, then run: {install_command('cuda13')} "
+        "(with cuda12x for a driver of CUDA 12)."
     )
 
 
@@ -140,8 +142,8 @@ def conflict() -> str:
         return ""
     return (
         f"cupy: one package must hold CuPy, got {len(installed)}: {' and '.join(installed)}. Run: "
-        f'pip uninstall -y {" ".join(installed)}, then pip install "ndwright[cuda13]" '
-        "(or [cuda12] for a driver of CUDA 12)."
+        f"pip uninstall -y {' '.join(installed)}, then {install_command('cuda13')} "
+        "(with cuda12x for a driver of CUDA 12)."
     )
 
 
@@ -168,9 +170,7 @@ def _driver_too_old(driver: int, built_for: int) -> BackendError:
     has = packages() or [f"cupy-cuda{built_for}x"]
     major = driver // 1000
     if major in EXTRAS:
-        remedy = (
-            f'Run: pip uninstall -y {" ".join(has)}, then pip install "ndwright[cuda{major}]"; or update the driver'
-        )
+        remedy = f"Run: pip uninstall -y {' '.join(has)}, then {install_command(f'cuda{major}')}; or update the driver"
     else:
         remedy = f"Update the driver: ndwright runs from CUDA {min(EXTRAS)} on"
     return BackendError(
@@ -180,7 +180,7 @@ def _driver_too_old(driver: int, built_for: int) -> BackendError:
 
 
 def _described(trouble: Trouble, reason: str, major: int) -> BackendError:
-    older = 'pip uninstall -y cupy-cuda13x, then pip install "ndwright[cuda12]"'
+    older = f"pip uninstall -y cupy-cuda13x, then {install_command('cuda12')}"
     names = {
         "install": f'pip install "cupy-cuda{major}x[ctk]"',
         "major": major,

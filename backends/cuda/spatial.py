@@ -137,10 +137,13 @@ class SpatialKernels(Backend):
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
+        inner: Array | None = None,
     ) -> tuple[Array, Any]:
         if b is None or activate is not None or W.dtype.char not in REALS or not b.flags.c_contiguous:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
         z, convolved = self.conv2d(x, W, None, windows[0], buffers[0])
+        if inner is not None:  # the kernel adds b to the largest alone
+            self.add(z, self.over_channels(b, z), inner)
         shape = (*z.shape[:2], *windows[1].out)
         out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
         self._run("max_pool_biased", windows[1], (z, b), (out, winner))

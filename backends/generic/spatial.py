@@ -171,12 +171,16 @@ class SpatialPrimitives:
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
+        inner: Array | None = None,
     ) -> tuple[Array, Any]:
         """Run `conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers are those of both.
 
-        Without `keep` nothing is saved for the way back.
+        Without `keep` nothing is saved for the way back. `inner`, of the convolution's shape, takes what was pooled:
+        the same numbers are computed with it and without.
         """
         z, convolved = self.conv2d(x, W, b, windows[0], buffers[0], activate, keep)
+        if inner is not None:
+            self.assign(inner, z)
         if not keep:
             return self.largest(z, windows[1], buffers[1]), None
         pooled, won = self.max_pool(z, windows[1], buffers[1])

@@ -13,6 +13,8 @@ from functools import cache
 from typing import Any
 
 from ..errors import BackendError
+from .shared_object import check_whole
+from .signal_stack import give_signal_stack
 
 SETTING = "ND_ONEDNN"
 OFF = ("0", "false", "no", "off")
@@ -79,10 +81,11 @@ class Library:
     OSError
         There is no such library.
     BackendError
-        It is of another version, or one whose threads cannot be held to one.
+        It is damaged, of another version, or one whose threads cannot be held to one.
     """
 
     def __init__(self, path: str) -> None:
+        check_whole(path)
         self.path = path
         self._library = library = ctypes.CDLL(path)
         library.dnnl_version.restype = ctypes.POINTER(_Version)
@@ -224,15 +227,24 @@ def library() -> Library | None:
     named = os.environ.get(SETTING, "").strip().lower() not in ("", "1", *OFF)
     for path in candidates():
         try:
-            return Library(path)
+            library = Library(path)
+            give_signal_stack()
+            return library
         except (OSError, AttributeError, BackendError) as error:
             if named:
                 raise BackendError(
-                    f"{SETTING}: expected the path of a libdnnl {MAJOR}.x, got {path!r}: {error}. Unset it to use the "
-                    "one that is installed, or set it to 0 to do without."
+                    f"{SETTING}: expected the path of a libdnnl {MAJOR}.x, got {path!r}: "
+                    f"{str(error).rstrip('.')}. Unset it to use the one that is installed, or set it to 0 to do "
+                    "without."
                 ) from error
-            log.info("oneDNN is not used: %s", error)
+            damaged = isinstance(error, BackendError)
+            log.log(logging.WARNING if damaged else logging.INFO, "oneDNN is not used: %s", error)
+            refused.extend([str(error)] if damaged else [])
     return None
+
+
+refused: list[str] = []
+"""Why libraries that are there are not used."""
 
 
 def library_in_use() -> Library | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BackendError
+from ..extras import install_command
+from ..forks import ById
 from .library import Library, array_type, library
 
 FLOAT = 3  # dnnl_f32
@@ -46,6 +49,40 @@ def layout_of(x: np.ndarray) -> Layout:
     return Layout(x.shape, tuple(step // x.itemsize for step in x.strides))
 
 
+class _Handle(ById):
+    """A handle of the library's, and a weak reference to the object that it is destroyed after."""
+
+    __slots__ = ("kind", "number")
+    kind: str
+    number: int
+
+
+_there: set[_Handle] = set()
+_ended: deque[_Handle] = deque()
+
+
+def owned(owner: object, kind: str, number: int) -> None:
+    """Have a handle destroyed after its owner, by whoever makes the next one.
+
+    That an owner has ended is noted by C alone: a Ctrl-C that comes within a finaliser of Python's gets lost.
+    """
+    destroy_ended()
+    handle = _Handle(owner, _ended.append)
+    handle.kind, handle.number = kind, number
+    _there.add(handle)
+
+
+def destroy_ended() -> None:
+    """Destroy the handles whose owners have ended."""
+    while _ended:
+        try:
+            handle = _ended.popleft()
+        except IndexError:  # another thread has taken the last one
+            return
+        _there.discard(handle)
+        _library().destroy[handle.kind](handle.number)
+
+
 class MemoryDescriptor:
     """What oneDNN is told of memory: shape and strides, or that it may choose them."""
 
@@ -54,11 +91,8 @@ class MemoryDescriptor:
         of_axes = array_type(ctypes.c_int64, len(shape))
         kind, last = ("tag", ANY) if strides is None else ("strides", of_axes(*strides))
         handle = self._found.made(f"dnnl_memory_desc_create_with_{kind}", len(shape), of_axes(*shape), FLOAT, last)
+        owned(self, "memory_desc", handle)
         self._as_parameter_ = ctypes.c_void_p(handle)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_as_parameter_"):
-            self._found.destroy["memory_desc"](self._as_parameter_)
 
 
 @lru_cache(maxsize=1024)
@@ -70,7 +104,7 @@ def descriptor_of(layout: Layout) -> MemoryDescriptor:
 def _library() -> Library:
     found = library()
     if found is None:
-        raise BackendError('oneDNN: expected a libdnnl, found none. Run: pip install "ndwright[onednn]".')
+        raise BackendError(f"oneDNN: expected a libdnnl, found none. Run: {install_command('onednn')}.")
     return found
 
 
@@ -89,16 +123,13 @@ class Memory:
         Of its memory.
     """
 
-    __slots__ = ("_found", "array", "handle")
+    __slots__ = ("__weakref__", "array", "handle")
 
     def __init__(self, array: np.ndarray, descriptor: int) -> None:
-        self.array, self._found = array, _library()
+        self.array, found = array, _library()
         address = ctypes.c_void_p(array.ctypes.data)
-        self.handle = self._found.made("dnnl_memory_create", descriptor, self._found.engine, address)
-
-    def __del__(self) -> None:
-        if hasattr(self, "handle"):  # not where Ctrl-C came before
-            self._found.destroy["memory"](self.handle)
+        self.handle = found.made("dnnl_memory_create", descriptor, found.engine, address)
+        owned(self, "memory", self.handle)
 
 
 class Primitive:
@@ -117,8 +148,6 @@ class Primitive:
         The library has none for these arguments.
     """
 
-    descriptor = handle = 0  # until they are made
-
     def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
         self._found = found = _library()
         self.name, self._arguments = name, arguments
@@ -126,11 +155,6 @@ class Primitive:
         found.single_threaded(self._make)
         self.implementation = found.text(self.descriptor)
         self.scratch_bytes = found.bytes_of(self.memory_of(SCRATCHPAD))
-
-    def __del__(self) -> None:
-        for kind, handle in (("primitive", self.handle), ("primitive_desc", self.descriptor)):
-            if handle:
-                self._found.destroy[kind](handle)
 
     def _make(self) -> None:
         found, name = self._found, self.name
@@ -146,7 +170,9 @@ class Primitive:
         if descriptor is None:
             raise BackendError(f"oneDNN: {name} must be possible, got {self._arguments}.")
         self.descriptor = descriptor
+        owned(self, "primitive_desc", descriptor)
         self.handle = found.made("dnnl_primitive_create", descriptor)
+        owned(self, "primitive", self.handle)
 
     def reorder(self, argument: int, layout: Layout, back: bool = False) -> Primitive:
         """Return the copy of an array of that layout into the memory order that it takes for an argument, or `back`."""

@@ -9,6 +9,7 @@ from nd.arguments import Checked
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
 from nd.explained import explained, settled
+from nd.java_enums import Name, NameHolder
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
@@ -47,9 +48,21 @@ def sigmoid(x: Array, out: Array | None = None) -> Array:
     return backend.divide(1.0, t, t)
 
 
+class ActivationName(Name):
+    """A name of an activation."""
+
+    def get_activation_function(self) -> Activation:
+        """Return the function."""
+        from . import get_activation
+
+        return get_activation(self)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Activation(Part, Checked):
+class Activation(Part, Checked, metaclass=NameHolder):
     """A function of every element (of every row, for softmax) and its derivative.
+
+    The class has the names of the library's own too, texts that go wherever an activation goes: ``Activation.RELU``.
 
     One of your own is a subclass with `value` and `slope`; where elements of a row depend on one another, with `value`
     and `backprop`. Its declarations, see `Part`, let steps be recorded and split.
@@ -67,6 +80,28 @@ class Activation(Part, Checked):
     >>> Gaussian().backprop(z, Gaussian().value(z), nd.ones(1, 2)).round(3).tolist()
     [[-0.0, -0.7360000014305115]]
     """
+
+    CUBE = ActivationName("cube")
+    ELU = ActivationName("elu")
+    GELU = ActivationName("gelu")
+    HARDSIGMOID = ActivationName("hardsigmoid")
+    HARDTANH = ActivationName("hardtanh")
+    IDENTITY = ActivationName("identity")
+    LEAKYRELU = ActivationName("leakyrelu")
+    MISH = ActivationName("mish")
+    RATIONALTANH = ActivationName("rationaltanh")
+    RECTIFIEDTANH = ActivationName("rectifiedtanh")
+    RELU = ActivationName("relu")
+    RELU6 = ActivationName("relu6")
+    RRELU = ActivationName("rrelu")
+    SELU = ActivationName("selu")
+    SIGMOID = ActivationName("sigmoid")
+    SOFTMAX = ActivationName("softmax")
+    SOFTPLUS = ActivationName("softplus")
+    SOFTSIGN = ActivationName("softsign")
+    SWISH = ActivationName("swish")
+    TANH = ActivationName("tanh")
+    THRESHOLDEDRELU = ActivationName("thresholdedrelu")
 
     java_class: ClassVar[str] = ""
     """Name of the class in org.nd4j.linalg.activations.impl."""

@@ -270,9 +270,10 @@ def conv2d_max_pool(
     windows: tuple[Window, Window],
     buffers: tuple[Buffers, Buffers],
     keep: bool = True,
+    inner: Array | None = None,
 ) -> tuple[Array, Any]:
     """Convolve, activate and pool maxima in one call; see `backends.generic.spatial`."""
-    return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+    return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
 
 
 def conv2d_max_pool_backward(

@@ -6,11 +6,13 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeGuard
 
+from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
+from ..intake import host_array
 from ..state import backend as current_backend
 from ..state import state
 
@@ -26,19 +28,21 @@ def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
 
     Parameters
     ----------
-    data : nested lists, scalar, numpy.ndarray, or array of the current backend
-        An array is copied; a numpy array is moved to the backend's device.
+    data : nested lists, scalar, array, or table
+        An array is copied; one of the host is moved to the backend's device. That is NumPy's, and what has
+        ``__dlpack__`` or ``__array__``, PyTorch's for instance; tables and columns of pandas, polars and Arrow.
     dtype : str, optional
-        ``"float32"``, ``"float64"``, ...; by default an array keeps its own and anything else gets the default dtype.
+        ``"float32"``, ``"float64"``, ...; by default an array keeps its own, a table gets one that holds all its
+        columns, and lists and numbers get the default dtype.
     order : {"c", "f"}
         Memory order of the result.
 
     Raises
     ------
     DTypeError
-        The data are not numbers, or a masked array.
+        The data are not numbers, a masked array, or an array of another library on a device.
     BackendError
-        `data` is an array of another backend.
+        `data` is a device's array of another backend.
 
     Examples
     --------
@@ -55,8 +59,8 @@ def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
 def as_array(data: Any, dtype: DType | None = None) -> Array:
     """Return `data` as an array of the current backend, without a copy where none is needed.
 
-    Same arguments and errors as `create`. A numpy array is host data and is moved; an array of any other backend
-    than the current one is refused.
+    Same arguments and errors as `create`. Arrays of the host are moved to the backend's device; those of another
+    backend's device are refused.
     """
     if state.backend.is_ready(data, dtype):
         return data
@@ -67,7 +71,9 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
         refuse_masked("create", data)
     if dtype is not None and backend.is_array(data) and backend.dtype_name(data) == dtype:
         return data
-    if getattr(getattr(data, "dtype", None), "kind", "f") not in "fiub":
+    if type(data).__module__.partition(".")[0] not in ARRAY_LIBRARIES and not backend.is_array(data):
+        data = host_array("create", data)
+    if hasattr(type(data), "dtype") and getattr(data.dtype, "kind", "f") not in "fiub":
         raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
     if backend.is_array(data):
         return data if dtype is None else backend.astype(data, dtype)
@@ -282,7 +288,10 @@ def to_host(x: Array) -> HostArray:
 
     An array of the device is copied whatever backend is the current one.
     """
-    return state.backend.to_host(x if hasattr(x, "dtype") else as_array(x))
+    backend = state.backend
+    if type(x).__module__.partition(".")[0] not in ARRAY_LIBRARIES and not backend.is_array(x):
+        x = host_array("to_host", x)
+    return backend.to_host(x if hasattr(type(x), "dtype") else as_array(x))
 
 
 @explained

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from backends.errors import DataError
+from backends.errors import DataError, describe_shape
+from nd.checks import check_memory
 from nd.dataset.sequence_reader import CSVSequenceRecordReader, SequenceRecord
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 from nd.state import default_dtype
 
 
@@ -96,7 +98,10 @@ class AlignedSeries:
                 steps = own[0]
             elif self._mode is AlignmentMode.ALIGN_END:
                 starts = [most - length for most, length in zip(longest, own, strict=True)]
-            array = np.zeros((len(own), part.width(), steps), self._dtype, order="F")
+            shape = (len(own), part.width(), steps)
+            remedy = "Check the number of classes, or take a smaller minibatch."
+            check_memory(self._who, math.prod(shape) * self._dtype.itemsize, f"series {describe_shape(shape)}", remedy)
+            array = np.zeros(shape, self._dtype, order="F")
             mask = np.zeros((len(own), steps), self._dtype, order="F")
             for row, (record, start) in enumerate(zip(series[part.reader], starts, strict=True)):
                 array[row, :, start : start + own[row]] = _values(record, part)

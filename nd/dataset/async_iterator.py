@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections import deque
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self, cast
-from weakref import WeakValueDictionary
 
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import Batch, DataSetIterator, MinibatchIterator, State, position_of, refuse_num
-from nd.interrupts import Held
+from nd.interrupts import Held, tell_of_forks
 
 
 class Prefetching(MinibatchIterator[Batch]):
@@ -23,12 +23,15 @@ class Prefetching(MinibatchIterator[Batch]):
 
     def __init__(self, base: MinibatchIterator[Batch], queue_size: int) -> None:
         self._base = base
-        self._base_lock = threading.Lock()
-        self._channel = _Channel(queue_size, type(self).__name__)
+        self._base_lock = threading.RLock()
+        self._channel = _Channel(queue_size, type(self).__name__, self)
         self._thread: threading.Thread | None = None
         self._begun_at: State | DataError | None = None  # where the base stood; None before anything was read
         self._last: _Item | None = None  # the item that was handed out last
-        self._dropped: weakref.finalize | None = None
+        tell_of_forks(self)
+
+    def named_source(self) -> Any:
+        return self._base
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, waiting until the next one is ready."""
@@ -94,12 +97,13 @@ class Prefetching(MinibatchIterator[Batch]):
             "queue_size": self._channel.capacity,
             "position": position,
             "pre_processor": self.pre_processor,
+            "class_names": self.given_class_names,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prefetching.__init__(self, state["base"], state["queue_size"])
         self.restore(state["position"])
-        self.pre_processor = state["pre_processor"]
+        self.pre_processor, self.class_names = state["pre_processor"], state["class_names"]
 
     def _forget(self) -> None:
         self._channel.clear()
@@ -107,7 +111,7 @@ class Prefetching(MinibatchIterator[Batch]):
 
     def close(self) -> None:
         """Stop the thread, after the minibatch that it is reading. Using this iterator again starts a new one."""
-        self._stop()
+        self._channel.stop()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -115,10 +119,27 @@ class Prefetching(MinibatchIterator[Batch]):
         if left is not None:
             left.join()
 
-    def _stop(self) -> None:
-        if self._dropped is not None:
-            self._dropped.detach()  # in a finalizer a Ctrl-C would get lost
-        self._channel.stop()
+    # ---- forks
+
+    def before_fork(self, deadline: float) -> Callable[[], object] | None:
+        """Wait for the minibatch that the thread reads."""
+        taken = self._base_lock.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        return self._base_lock.release if taken else None
+
+    def in_child(self, stood_still: bool) -> None:
+        """In a forked child there is no thread, and minibatches that it has read are handed out before it reads on."""
+        self._base_lock = threading.RLock()
+        self._channel.connect(self)
+        _LEFT.clear()
+        if self._thread is None:
+            return
+        self._channel.stop()  # using this iterator then starts a thread of the child's
+        if not stood_still:
+            who = type(self).__name__
+            self._channel.finish(DataError(
+                f"{who}: the source must stand between two minibatches when a process forks, got one that was being "
+                "read. Make the iterator and its source in the child."
+            ))  # fmt: skip
 
     def batch(self) -> int:
         """Return the base's."""
@@ -145,8 +166,10 @@ class Prefetching(MinibatchIterator[Batch]):
         if kind is None or issubclass(kind, Exception):
             self.close()
         else:  # Ctrl-C does not wait long for a slow source: the thread ends by itself, and who reads on waits for it
-            self._stop()
+            self._channel.stop()
             if self._thread is not None:
+                for key in [key for key, thread in _LEFT.items() if not thread.is_alive()]:
+                    del _LEFT[key]
                 _LEFT[id(self._base)] = self._thread
                 self._thread.join(AT_ONCE)
 
@@ -165,15 +188,18 @@ class Prefetching(MinibatchIterator[Batch]):
                 name=type(self).__name__,
                 daemon=True,
             )
+            _THREADS.add(thread)
             with Held():
                 thread.start()
                 self._thread = thread
-                self._dropped = weakref.finalize(self, self._channel.stop)
 
 
 AT_ONCE = 0.1  # seconds
-_LEFT: WeakValueDictionary[int, threading.Thread] = WeakValueDictionary()
-"""id of a base -> the thread that read from it when Ctrl-C came; it keeps the base alive."""
+_LEFT: dict[int, threading.Thread] = {}
+"""id of a base -> the thread that read from it when Ctrl-C came; it keeps the base alive as long as it reads."""
+_THREADS: set[threading.Thread] = set()
+"""Threads that read, and some that have ended, which the next one forgets: Python runs code of its own at the end of a
+Thread object, and a Ctrl-C that came then in the main thread would get lost."""
 _Item = tuple[Any, State | DataError]  # a minibatch, and where the base stands after it
 
 
@@ -185,11 +211,16 @@ class _Channel:
     and none is ever missed, whoever swallows one.
     """
 
-    def __init__(self, capacity: int, who: str) -> None:
+    def __init__(self, capacity: int, who: str, owner: object) -> None:
         self.capacity, self._who = capacity, who
-        self._to_read: SimpleQueue[None] = SimpleQueue()  # wake-ups of the consumer
-        self._to_fill: SimpleQueue[None] = SimpleQueue()  # and of the producer
         self.clear()
+        self.connect(owner)
+
+    def connect(self, owner: object) -> None:
+        """Begin without waiting threads; when the owner is gone the producer is woken, by C alone, and ends."""
+        self._to_read: SimpleQueue[Any] = SimpleQueue()  # wake-ups of the consumer
+        self._to_fill: SimpleQueue[Any] = SimpleQueue()  # and of the producer
+        self._owner = weakref.ref(owner, self._to_fill.put)
 
     def clear(self) -> None:
         """Forget everything; only while there is no producer."""
@@ -209,13 +240,19 @@ class _Channel:
         self._to_read.put(None)
         self._to_fill.put(None)
 
-    def put(self, item: _Item) -> bool:
-        """Append the item once there is room, or once stopped; tell whether to go on producing."""
-        while not self.stopped and len(self._items) >= self.capacity:
-            self._to_fill.get()
+    def put(self, item: _Item) -> None:
+        """Append the item."""
         self._items.append(item)
         _wake(self._to_read)
-        return not self.stopped
+
+    def wait_for_room(self) -> bool:
+        """Wait until there is room, or until stopped; tell whether to go on producing."""
+        while self._is_wanted() and len(self._items) > self.capacity:
+            self._to_fill.get()
+        return self._is_wanted()
+
+    def _is_wanted(self) -> bool:
+        return not self.stopped and self._owner() is not None
 
     def finish(self, error: BaseException | None = None) -> None:
         self._error = error
@@ -243,7 +280,7 @@ class _Channel:
         """Take the first item away if it is this one."""
         if self._items and self._items[0] is item:
             self._items.popleft()
-        if len(self._items) <= self.capacity // 2:  # then there is room for several in one go
+        if len(self._items) <= self.capacity // 2 + 1:  # then there is room for several in one go
             _wake(self._to_fill)
 
 
@@ -252,20 +289,16 @@ def _wake(wake_ups: SimpleQueue[None]) -> None:
         wake_ups.put(None)
 
 
-def _produce(base: MinibatchIterator[Any], base_lock: threading.Lock, channel: _Channel) -> None:
+def _produce(base: MinibatchIterator[Any], base_lock: threading.RLock, channel: _Channel) -> None:
     try:
-        going_on = True
-        while going_on:
-            with base_lock:
-                item = (base.next(), position_of(base)) if base.has_next() else None
-            if item is None:
-                break
-            going_on = channel.put(item)
+        _THREADS.difference_update([thread for thread in tuple(_THREADS) if not thread.is_alive()])
+        left = True
+        while left and channel.wait_for_room():
+            with base_lock:  # so that a fork finds the base and what has been read of it together
+                left = base.has_next()
+                channel.put((base.next(), position_of(base))) if left else channel.finish()
     except BaseException as error:  # also SystemExit: whatever the base raises is for the consumer to see
         channel.finish(error)
-    else:
-        if going_on:
-            channel.finish()
 
 
 class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):

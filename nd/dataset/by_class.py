@@ -70,6 +70,8 @@ class ByClass(Examples):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
         chosen: Any = self.get(self._of("filter_and_strip", columns))
         chosen.labels = chosen.labels[:, np.array(columns)]
+        if self.class_names is not None:
+            chosen.class_names = [self.class_names[column] for column in columns]
         if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
             chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
         return chosen

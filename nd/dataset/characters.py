@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError
+from backends.errors import ConfigurationError, DataError, describe_shape
 from nd.arguments import Count, Natural, checked
+from nd.checks import check_memory
 from nd.dataset.checks import from_list
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import State
@@ -183,7 +185,11 @@ class CharacterIterator(OrderedDataSetIterator):
     def _one_hot(self, codes: np.ndarray) -> np.ndarray:
         """Return [N, characters, T] of numbers [filled steps, N]."""
         steps, examples = codes.shape
-        encoded = np.zeros((self._length, len(self.characters), examples), self._dtype)
+        shape = (self._length, len(self.characters), examples)
+        needed = math.prod(shape) * np.dtype(self._dtype).itemsize
+        remedy = "Take a smaller minibatch, or shorter examples."
+        check_memory(type(self).__name__, needed, f"series {describe_shape(shape[::-1])}", remedy)
+        encoded = np.zeros(shape, self._dtype)
         encoded[np.arange(steps)[:, None], codes, np.arange(examples)] = 1
         return encoded.T
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import BackendError, DataError, DTypeError, ShapeError, describe_shape, refuse_masked
 from nd.arguments import converted
+from nd.intake import host_array, is_sparse
 from nd.rules import INTEGER
 
 _NUMERIC_KINDS = "biuf"
@@ -16,7 +18,7 @@ AnyArray = np.ndarray | Any
 
 
 def as_array(who: str, value: Any) -> AnyArray:
-    """Return `value` as it is if it is a numeric array, or a list as a new float32 array.
+    """Return `value` as it is if it is a numeric array, a table or tensor as an array, or a list as a new float32 one.
 
     Raises
     ------
@@ -25,17 +27,32 @@ def as_array(who: str, value: Any) -> AnyArray:
     DTypeError
         The elements are not numbers (objects, strings, dates, complex numbers), or it is a masked array.
     """
+    array = numbers_of(who, value)
+    if not array.shape:
+        raise ShapeError(f"{who}: expected an array with examples along its first axis, got the scalar {value!r}.")
+    is_list = array is not value and isinstance(value, (list, tuple, int, float))
+    return array.astype(np.float32) if is_list else array
+
+
+def numbers_of(who: str, value: Any) -> AnyArray:
+    """Return the same for an array of any rank; a list in the dtype that holds its numbers. Same errors."""
     refuse_masked(who, value)
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        array, is_list = value, False
-    else:
-        array, is_list = from_list(who, value), True
+    array = value if _stays(value) else host_array(who, value)
+    if not _stays(array):
+        array = from_list(who, array)
     # dtypes that have no kind (array_api_strict) exist only for numbers
     if getattr(array.dtype, "kind", "f") not in _NUMERIC_KINDS:
         raise DTypeError(f"{who}: expected numbers, got elements of dtype {array.dtype}. Convert them first.")
-    if not array.shape:
-        raise ShapeError(f"{who}: expected an array with examples along its first axis, got the scalar {value!r}.")
-    return array.astype(np.float32) if is_list else array
+    return array
+
+
+def _stays(value: Any) -> bool:
+    """Tell whether a data set keeps an array where it is: NumPy's, the device's, or one that a file holds."""
+    ours = type(value).__module__.partition(".")[0] in ARRAY_LIBRARIES and getattr(value, "shape", None) is not None
+    if ours or isinstance(value, (np.ndarray, np.generic)) or hasattr(type(value), "__array_namespace__"):
+        return True
+    on_file = isinstance(getattr(value, "dtype", None), np.dtype) and not hasattr(value, "__dlpack__")
+    return on_file and not hasattr(value, "to_numpy") and not is_sparse(value)
 
 
 def from_list(who: str, value: Any) -> np.ndarray:

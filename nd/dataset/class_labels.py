@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,73 @@ import numpy as np
 from backends.errors import DataError, DTypeError
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import one_hot
+from nd.intake import column_names, column_values, only_column
 from nd.serde import as_host
 
 _SHOWN = 8  # classes in a message
+_NUMBERED = re.compile(r"column_\d+")
+"""Names that polars gives columns which have none."""
+
+
+class ColumnNames(tuple[str, ...]):
+    """Names of the classes of one-hot columns, which have an order without them too.
+
+    A network that knows no names takes such columns as they lie, where it refuses texts.
+    """
+
+    __slots__ = ()
+
+
+def class_columns(labels: Any) -> ColumnNames | None:
+    """Return the names of a table's one-hot columns; None where it is no table, or its columns have no names.
+
+    Examples
+    --------
+    >>> class_columns([[1, 0], [0, 1]]) is None
+    True
+    """
+    names = column_names(labels)
+    if names is None or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        return None
+    return None if all(map(_NUMBERED.fullmatch, names)) else ColumnNames(names)
+
+
+def numbers_as_names(names: Sequence[str]) -> dict[float, int] | None:
+    """Return number -> class where the names of the classes are numbers, others than the classes' own; else None.
+
+    Examples
+    --------
+    >>> numbers_as_names(["1", "2"]), numbers_as_names(["0", "1"]), numbers_as_names(["no", "yes"])
+    ({1.0: 0, 2.0: 1}, None, None)
+    """
+    try:
+        values = [_SWITCHES[name] if name in _SWITCHES else float(name) for name in names]
+    except ValueError:
+        return None
+    own = values == list(range(len(names)))
+    return None if own or len(set(values)) < len(names) else {value: place for place, value in enumerate(values)}
+
+
+_SWITCHES = {"False": 0.0, "True": 1.0}
+
+
+def places_of_numbers(labels: Any, places: Mapping[float, int]) -> np.ndarray:
+    """Return the classes ``[N, ...]`` that numbers name.
+
+    Raises
+    ------
+    DataError
+        One of them names none.
+    """
+    host = host_labels(labels)
+    values, numbers = np.unique(host, return_inverse=True)
+    unknown = [value for value in values.tolist() if float(value) not in places]
+    if unknown:
+        raise DataError(
+            f"labels: the names of the classes are numbers, {', '.join(f'{place:g}' for place in [*places][:_SHOWN])}, "
+            f"and labels must be among them, got {name_list(unknown)}. Give the names, or one-hot labels."
+        )
+    return np.array([places[float(value)] for value in values.tolist()])[numbers].reshape(host.shape)
 
 
 def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
@@ -39,6 +104,8 @@ def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     >>> numbers.tolist(), names
     ([1, 0, 1], ('cat', 'dog'))
     """
+    plain = isinstance(labels, np.ndarray)
+    labels = labels if plain else only_column(labels)
     holder = getattr(labels, "cat", labels)
     if hasattr(holder, "categories") and hasattr(holder, "codes"):
         codes = np.asarray(holder.codes)
@@ -49,11 +116,30 @@ def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
                 f"labels: every example must have a class, got none at {row}. Fill or drop what is missing."
             )
         return codes, tuple(str(category) for category in holder.categories)
-    texts = _texts(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
+    if not plain and column_names(labels) is not None:
+        return None
+    texts = _texts(column_values(labels) if hasattr(labels, "to_numpy") else labels)
     if texts is None:
         return None
     names, numbers = np.unique(texts.astype(str), return_inverse=True)
     return numbers.reshape(texts.shape), tuple(names.tolist())
+
+
+def named_labels(labels: Any) -> tuple[Any, Sequence[str] | None]:
+    """Return labels and the names of their classes: numbers ``[N]`` of texts, columns as they are; None without names.
+
+    Raises
+    ------
+    DataError, DTypeError
+        As of `text_classes`.
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuf":  # the usual case
+        return labels, None
+    columns = class_columns(labels)
+    texts = text_classes(labels) if columns is None else None
+    if texts is None or texts[0].ndim > 2 or texts[0].shape[1:] not in ((), (1,)):
+        return labels, columns
+    return texts[0].reshape(-1), texts[1]
 
 
 def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | None:
@@ -76,6 +162,45 @@ def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | N
             "labels, or give all classes."
         )
     return np.array([places.get(name, -1) for name in present])[numbers]
+
+
+def renumbered(who: str, labels: Any, names: Sequence[str], order: Sequence[str], rank: int) -> np.ndarray:
+    """Return labels of classes with these names as those of the same names in another order, on the host.
+
+    Parameters
+    ----------
+    who : str
+        For messages.
+    labels : array ``[N, len(names), ...]`` or of class numbers ``[N, ...]``, ``[N, 1, ...]``
+    names, order : sequence of str
+        Every name must be in `order`, which may have more.
+    rank : int
+        Of one-hot labels.
+
+    Raises
+    ------
+    DataError
+        A name is not in `order`, or labels are no class numbers.
+
+    Examples
+    --------
+    >>> renumbered("fit", [[1, 0], [0, 1]], ["dog", "cat"], ["ant", "cat", "dog"], 2).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    unknown = [name for name in names if name not in order]
+    if unknown:
+        raise DataError(
+            f"{who}: labels must be of the classes {name_list(order)}, got {name_list(unknown)}. Correct the "
+            "labels, or train with all classes."
+        )
+    host = host_labels(labels)
+    places = np.array([list(order).index(name) for name in names])
+    if host.ndim == rank and host.shape[1] == len(names) > 1:
+        moved = np.zeros((len(host), len(order), *host.shape[2:]), host.dtype)
+        moved[:, places] = host
+        return moved
+    check_class_numbers(who, host, len(names))
+    return places[host.astype(np.int64)].astype(host.dtype)
 
 
 def check_class_numbers(who: str, labels: Any, classes: int) -> None:
@@ -108,7 +233,7 @@ def host_labels(labels: Any) -> np.ndarray:
     return as_host(as_array("labels", labels))
 
 
-def name_list(names: Sequence[str]) -> str:
+def name_list(names: Sequence[Any]) -> str:
     """Write the first few names for a message."""
     more = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
     return ", ".join(map(repr, names[:_SHOWN])) + more
@@ -119,7 +244,7 @@ def _texts(labels: Any) -> np.ndarray | None:
     if isinstance(labels, (list, tuple)):
         if not labels or not isinstance(labels[0], str):
             return None
-    elif not hasattr(labels, "shape") or getattr(getattr(labels, "dtype", None), "kind", "f") not in "OUS":
+    elif not hasattr(labels, "shape") or str(getattr(getattr(labels, "dtype", None), "kind", "f")) not in "OUS":
         return None
     array = np.asarray(labels)
     if array.dtype.kind == "S":

@@ -259,7 +259,9 @@ class CsvDataSetIterator(DataSetIterator):
             return DataSet(features, numbers[self._labels].T)
         class_numbers = exact[self._labels[0]]
         self._cells.check_classes(rows, self._labels[0], class_numbers, self._classes)
-        return DataSet(features, one_hot(class_numbers, self._classes).astype(self._cells.dtype, copy=False))
+        minibatch = DataSet(features, one_hot(class_numbers, self._classes).astype(self._cells.dtype, copy=False))
+        minibatch.class_names = self.class_names
+        return minibatch
 
 
 def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any, classes: Any) -> None:

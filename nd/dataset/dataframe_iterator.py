@@ -10,8 +10,9 @@ import numpy as np
 
 from backends.errors import ConfigurationError, DataError, DTypeError
 from nd.arguments import Count, checked
-from nd.dataset.class_labels import class_numbers, name_list, text_classes
+from nd.dataset.class_labels import ColumnNames, class_numbers, name_list, text_classes
 from nd.dataset.numpy_iterator import NumpyDataSetIterator
+from nd.intake import checked_names, column_values
 from nd.state import default_dtype
 
 _WHO = "DataFrameDataSetIterator"
@@ -46,7 +47,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
     Attributes
     ----------
     class_names : tuple of str or None
-        Of texts and categories.
+        Of texts and categories; of several label columns these columns' names.
 
     Raises
     ------
@@ -83,7 +84,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         seed: int = 0,
     ) -> None:
         frame = _with_columns(frame)
-        names = _names(frame)
+        names = checked_names(_WHO, frame)
         label_names = _listed(labels)
         feature_names = [name for name in names if name not in label_names] if features is None else _listed(features)
         if shared := [name for name in feature_names if name in label_names]:
@@ -108,6 +109,8 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
             y = _column(frame, names, label_names[0], "float64")  # no rounding makes a class number
         else:
             y = _matrix(frame, names, label_names) if label_names else None
+            if len(label_names) > 1 and all(isinstance(name, str) for name in label_names):
+                self.class_names = ColumnNames(label_names)
         super().__init__(x, y, batch, num_classes=num_classes, shuffle=shuffle, seed=seed)
 
 
@@ -143,13 +146,6 @@ def _listed(names: Any) -> list[Any]:
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
-def _names(frame: Any) -> list[str]:
-    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
-    if twice := sorted({str(name) for name in names if names.count(name) > 1}):
-        raise DataError(f"{_WHO}: every column must have a name of its own, got {twice} more than once.")
-    return names
-
-
 def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
     """Return columns as an array [N, len(wanted)], the rows innermost in memory."""
     columns = [_column(frame, names, name) for name in wanted]
@@ -180,9 +176,7 @@ def _classes(
 def _values(frame: Any, names: list[str], name: str) -> np.ndarray:
     if name not in names:
         raise DataError(f"{_WHO}: expected a column {name!r}, got the columns {names}.")
-    column = frame[name]
-    # Arrow's columns refuse to copy unless they are told to
-    return column.to_numpy(zero_copy_only=False) if hasattr(frame, "column_names") else np.asarray(column.to_numpy())
+    return column_values(frame[name])
 
 
 def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:

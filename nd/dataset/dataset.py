@@ -9,6 +9,7 @@ import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
+from nd.checks import check_memory
 from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
 from nd.dataset.checks import AnyArray, as_array, check_count
@@ -32,8 +33,15 @@ class DataSet(ByClass, ByValue):
     features : array or nested list, shape [N, ...]
         N examples along the first axis. Arrays are kept as they are, lists become NumPy float32 arrays.
     labels : array or nested list, shape [N, ...], optional
+        Or classes ``[N]``, texts or categories: they become one-hot, with `class_names`. Of a table with columns for
+        the classes these are the columns' names.
     features_mask, labels_mask : array or nested list, shape [N, ...], optional
         1 where a time step (or output) counts, 0 where it does not.
+
+    Attributes
+    ----------
+    class_names : sequence of str or None
+        Of the columns of `labels`, where they are known. Networks bring labels into their own order by them.
 
     Raises
     ------
@@ -44,7 +52,7 @@ class DataSet(ByClass, ByValue):
 
     Notes
     -----
-    Source: org.nd4j.linalg.dataset.DataSet.
+    Source: org.nd4j.linalg.dataset.DataSet. Differs: in Java names of classes are set apart, and labels are numbers.
 
     Examples
     --------
@@ -61,6 +69,10 @@ class DataSet(ByClass, ByValue):
     ) -> None:
         if features is None:
             raise DataError("DataSet: features must be an array or a list, got None.")
+        names: Any = None
+        if labels is not features:
+            labels, names, classes = named(labels)
+            labels = labels if classes is None else one_hot(labels, classes)
         given = (features, labels, features_mask, labels_mask)
         arrays: list[Any] = [
             None if value is None else as_array(f"DataSet {name}", value)
@@ -78,9 +90,9 @@ class DataSet(ByClass, ByValue):
         self.labels: AnyArray | None = arrays[1]
         self.features_mask: AnyArray | None = arrays[2]
         self.labels_mask: AnyArray | None = arrays[3]
+        if names is not None:
+            self.class_names = names
 
-    class_names: Sequence[str] | None = None
-    """Names of the classes, in the order of the labels' columns."""
     java_names: ClassVar[dict[str, str]] = {
         "features_mask_array": "features_mask", "label_names": "class_names", "label_names_list": "class_names",
         "labels_mask_array": "labels_mask",
@@ -136,14 +148,16 @@ class DataSet(ByClass, ByValue):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import checked_sets, merged
+        from nd.dataset.merging import checked_sets, merged, names_of
 
         sets = checked_sets(data_sets, DataSet)
         features, features_mask = merged(_parts(sets, "features"))
         labels, labels_mask = merged(_parts(sets, "labels"))
         joined = DataSet(features, labels, features_mask, labels_mask)
+        joined.class_names = names_of("DataSet", sets)
         if all(data_set.labels is data_set.features for data_set in sets):
             joined.labels = joined.features
+        joined.class_names = next((one.class_names for one in sets if one.class_names is not None), None)
         return joined
 
     def save(self, path: Target) -> None:
@@ -189,18 +203,19 @@ class DataSet(ByClass, ByValue):
         """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
         from nd.dataset.multi_data_set import MultiDataSet
 
-        return MultiDataSet(
-            [self.features],
-            None if self.labels is None else [self.labels],
-            [self.features_mask],
-            None if self.labels is None else [self.labels_mask],
-        )
+        labels, masks = (None, None) if self.labels is None else ([self.labels], [self.labels_mask])
+        same = MultiDataSet([self.features], labels, [self.features_mask], masks)
+        same.class_names = self.class_names
+        return same
 
     def _fields(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
     def _with(self, arrays: list[AnyArray | None]) -> DataSet:
-        return DataSet(*arrays)
+        data_set = DataSet(*arrays)
+        if self.class_names is not None:
+            data_set.class_names = self.class_names
+        return data_set
 
 
 def one_hot(labels: Any, n: int) -> np.ndarray:
@@ -241,9 +256,34 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
             f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
             "Raise n, or correct the labels."
         )
+    check_memory("one_hot", 4 * n * len(classes), f"{len(classes)} rows of {n} classes", "Name fewer at once.")
     encoded = np.zeros((n, len(classes)), dtype=np.float32).T
     encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
     return encoded
+
+
+def _may_have_names(labels: Any) -> bool:
+    """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", None)
+    if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers
+        return False
+    return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
+
+
+def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
+    """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
+
+    Raises
+    ------
+    DataError, DTypeError
+        A label is missing, or is no text where other labels are.
+    """
+    if not _may_have_names(labels):
+        return labels, None, None
+    from nd.dataset.class_labels import ColumnNames, named_labels
+
+    labels, names = named_labels(labels)
+    return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)
 
 
 def second_axis(array: AnyArray) -> int:

@@ -31,6 +31,51 @@ def weights_of_classes(labels: Any, weights: Sequence[float]) -> np.ndarray:
     return np.asarray(weights, np.float32)[classes]
 
 
+def balanced_weights(who: str, labels: Any, mask: Any, count: int) -> list[float]:
+    """Return for each of `count` classes n / (classes that occur * examples of the class), n of all of them.
+
+    Parameters
+    ----------
+    who : str
+    labels : array ``[N, C, ...]``
+        As of `weights_of_classes`; time steps and pixels count one by one.
+    mask : array or None
+        Labels where it is 0 are not counted.
+    count : int
+
+    Returns
+    -------
+    list of float
+        1 for a class that does not occur.
+
+    Raises
+    ------
+    DataError
+        No label counts.
+
+    Notes
+    -----
+    Source: scikit-learn's ``compute_class_weight("balanced", ...)``.
+    """
+    host = as_host(labels)
+    classes = (host[:, 0] > 0.5).astype(np.int64) if host.shape[1] == 1 else host.argmax(1)
+    if mask is not None:
+        of_places = np.broadcast_to(_mask_of_places(as_host(mask), host.shape), classes.shape)
+        classes = classes[of_places != 0]
+    counts = np.bincount(classes.reshape(-1), minlength=count)
+    if not counts.any():
+        raise DataError(f"{who}: the masks must leave labels to be counted, got none that count.")
+    present = int((counts > 0).sum())
+    return [float(counts.sum() / (present * number)) if number else 1.0 for number in counts]
+
+
+def _mask_of_places(mask: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Return a mask of labels ``[N, C, ...]`` as ``[N, ...]``; of outputs, a label counts where any of its does."""
+    if mask.ndim == len(shape) and mask.shape[1:] != (1,):
+        return (mask != 0).any(1)
+    return mask.reshape(mask.shape[0], *mask.shape[1:] if mask.ndim == len(shape) - 1 else (1,) * (len(shape) - 2))
+
+
 def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndarray:
     """Return ``[N, 1, ...]`` from weights ``[N]``, or with one for every place of ``labels [N, C, ...]``.
 

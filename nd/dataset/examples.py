@@ -20,6 +20,12 @@ Part = TypeVar("Part")
 class Examples(JavaNames):
     """Choosing, reordering, copying and comparing examples. A subclass says where its arrays are."""
 
+    class_names: Sequence[str] | None = None
+    """Names of the classes, in the order of the labels' columns; of a MultiDataSet those of the first output.
+
+    A network maps labels to its own order of the classes by them. Parts, copies and merged sets have them too.
+    """
+
     def _fields(self) -> list[tuple[str, AnyArray | None]]:
         """Return the name of every place for an array, and what stands there; features first."""
         raise NotImplementedError
@@ -190,7 +196,10 @@ class Examples(JavaNames):
         for _, array in self._present():
             if id(array) not in mapped:
                 mapped[id(array)] = function(array)
-        return self._with([None if array is None else mapped[id(array)] for _, array in self._fields()])
+        same = self._with([None if array is None else mapped[id(array)] for _, array in self._fields()])
+        if self.class_names is not None:
+            same.class_names = self.class_names
+        return same
 
     def _present(self) -> list[tuple[str, AnyArray]]:
         return [(name, array) for name, array in self._fields() if array is not None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
-from typing import cast
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any, cast
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
@@ -12,7 +12,7 @@ from nd.dataset.iterator import (
     DataSetIterator,
     MinibatchIterator,
     State,
-    check_data_set,
+    as_minibatch,
     refuse_num,
     restored_count,
 )
@@ -92,8 +92,12 @@ class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
 class ExistingIterator(SizedByFirst[Batch]):
     """Shared by iterators over any Python iterable of minibatches; see `ExistingDataSetIterator`."""
 
-    def __init__(self, iterable: Iterable[Batch]) -> None:
-        self._iterable = iterable
+    def __init__(self, iterable: Iterable[Any], convert: Callable[[Any], Any] | None = None) -> None:
+        if convert is not None and not callable(convert):
+            raise DTypeError(
+                f"{type(self).__name__}: convert must be a function, got {type(convert).__name__}. Leave it out."
+            )
+        self._iterable, self._convert = iterable, convert
         try:
             self._source = iter(iterable)
         except TypeError as error:
@@ -103,6 +107,10 @@ class ExistingIterator(SizedByFirst[Batch]):
         self._restartable = self._source is not iterable
         self._ahead: Batch | None = None
         self._ended = False
+
+    def named_source(self) -> Any:
+        listed = isinstance(self._iterable, Sequence) and len(self._iterable) > 0
+        return self._iterable[0] if listed else self._iterable  # type: ignore[index]
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -173,19 +181,23 @@ class ExistingIterator(SizedByFirst[Batch]):
         except StopIteration:
             self._ended = True
             return
-        check_data_set(f"{type(self).__name__}: element", data_set, self.kind)
+        if self._convert is not None:
+            data_set = self._convert(data_set)
+        data_set = as_minibatch(f"{type(self).__name__}: element", data_set, self.kind)
         self.note_sizes(data_set)
         self._ahead = data_set
 
 
 class ExistingDataSetIterator(ExistingIterator[DataSet], DataSetsSizedByFirst):
-    """Iterate over any Python iterable of DataSets, one minibatch a DataSet.
+    """Iterate over any Python iterable of DataSets, one minibatch a DataSet; pairs of arrays become DataSets.
 
     Parameters
     ----------
-    iterable : iterable of DataSet
+    iterable : iterable of DataSet, or of (features, labels) as a torch DataLoader yields them
         Reading starts at the first `has_next`. One that can be read only once (a generator, an open reader) cannot be
         reset, so it lasts for one epoch.
+    convert : callable, optional
+        Returns the DataSet of an element.
 
     Raises
     ------

@@ -19,13 +19,17 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from backends.errors import DataError, FormatError, NdError, describe_shape
+from backends.extras import install_command
+from nd.arguments import shown
+from nd.files.writing import remove_leftover_folders
+from nd.rules import can_be_a_path
 
 MIRRORS = (
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
 )
 DOWNLOAD_TIMEOUT = 10  # seconds without an answer: an offline machine should fail soon
-_FOLDER = "mnist"
+_FOLDER, _DOWNLOAD = "mnist", ".download-"
 _REMEDY = "Delete it, so that it is downloaded, or set ND_DATA_DIR to a folder whose mnist/ has a good copy."
 _LOG = logging.getLogger(__name__)
 
@@ -71,6 +75,9 @@ MNIST_FILES = {
         "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
     ),
 }
+
+
+_LONGEST = max((f"{file.name}.gz" for file in MNIST_FILES.values()), key=len)
 
 
 def load_mnist(train: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -119,6 +126,8 @@ def search_folders() -> list[Path]:
     """Return the folders that may hold the files, the preferred one first."""
     folders = []
     if given := os.environ.get("ND_DATA_DIR"):
+        if not can_be_a_path(Path(given) / _FOLDER / _LONGEST):
+            raise DataError(f"ND_DATA_DIR: must be a folder, got {shown(given)}. Unset it, or give a folder's name.")
         folders.append(Path(given) / _FOLDER)
     if (cache := _cache_folder()) is not None:
         folders.append(cache)
@@ -142,7 +151,7 @@ def download_file(file: IdxFile) -> Path:
             failures.setdefault(_reason(error), []).append(mirror.split("/")[2])
     reasons = "; ".join(f"{' and '.join(hosts)}: {reason}" for reason, hosts in failures.items())
     if cache is None:
-        reasons = "the package pooch is not installed (pip install 'ndwright[download]')"
+        reasons = f"the package pooch is not installed ({install_command('download')})"
     looked = ", ".join(f"'{folder}'" for folder in search_folders()) or "nowhere, as ND_DATA_DIR is not set"
     raise DataError(
         f"MNIST: expected '{file.name}' or '{file.name}.gz', got no such file in {looked}, and no download "
@@ -220,7 +229,8 @@ def _download_checked(url: str, cache: Path, file: IdxFile) -> Path:
     """Download beside the final place, and move there only a file that passes the checks."""
     target = cache / f"{file.name}.gz"
     cache.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".download-", dir=cache) as folder:  # whose name no other process guesses
+    remove_leftover_folders(cache, f"{_DOWNLOAD}*")
+    with TemporaryDirectory(prefix=_DOWNLOAD, dir=cache) as folder:  # whose name no other process guesses
         partial = Path(folder) / file.name
         fetch_url(url, partial)
         read_idx(partial, file, remedy="")

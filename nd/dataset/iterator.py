@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Number
 from typing import Any, ClassVar, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
 from nd.dataset.examples import Examples
 from nd.dataset.pre_processor import PreProcessor, pre_processed
+from nd.intake import is_holder
 from nd.java_names import JavaNamedABC, JavaNames
 
 Batch = TypeVar("Batch", bound=Examples)
@@ -26,6 +28,9 @@ class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
         Called with a minibatch, and returns the one to hand out. It gets an object of its own, so it may assign new
         arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
         has its own, which gets the minibatch that the other's returned.
+    class_names : sequence of str or None
+        Of the classes in the order of the labels' columns, where they are known, as of labels that were texts. An
+        iterator over another one, or over DataSets, has theirs unless it is given others.
 
     Notes
     -----
@@ -37,6 +42,22 @@ class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
     """DataSet or MultiDataSet."""
 
     pre_processor: PreProcessor | None = None
+    given_class_names: Sequence[str] | None = None
+
+    @property
+    def class_names(self) -> Sequence[str] | None:
+        """Names of the classes, in the order of the labels' columns; None where they are not known."""
+        if self.given_class_names is not None:
+            return self.given_class_names
+        return getattr(self.named_source(), "class_names", None)
+
+    @class_names.setter
+    def class_names(self, names: Sequence[str] | None) -> None:
+        self.given_class_names = names
+
+    def named_source(self) -> Any:
+        """Return the iterator or DataSet that this one reads, which may know the names of the classes; None without."""
+        return None
 
     @abstractmethod
     def has_next(self) -> bool:
@@ -147,7 +168,10 @@ class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
         if self.pre_processor is None:
             return minibatch
         own = minibatch.map_arrays(lambda array: array)
-        return pre_processed(type(self).__name__, self.pre_processor, own, self.kind)
+        names, changed = own.class_names, pre_processed(type(self).__name__, self.pre_processor, own, self.kind)
+        if names is not None and changed.class_names is None:  # it has made one of its own
+            changed.class_names = names
+        return changed
 
 
 class DataSetIterator(MinibatchIterator[DataSet]):
@@ -164,7 +188,6 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     """
 
     kind = DataSet
-    class_names: Sequence[str] | None = None  # of labels that were texts
 
     @abstractmethod
     def batch(self) -> int:
@@ -196,6 +219,9 @@ class WrappingIterator(MinibatchIterator[Batch]):
 
     base: MinibatchIterator[Any]
     """The one whose minibatches are handed out."""
+
+    def named_source(self) -> Any:
+        return self.base
 
     def batch(self) -> int:
         """Return the base's."""
@@ -271,7 +297,31 @@ def check_data_set(who: str, value: Any, kind: type = DataSet) -> None:
         raise DTypeError(f"{who}: expected a {name}, got {type(value).__name__}. Wrap arrays as {name}(x, y).")
 
 
-def iterator_over(data: Iterable[Any], several: bool = False) -> MinibatchIterator[Any]:
+def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
+    """Return a DataSet, or another `kind`, as it is, and two arrays, features and labels, as one.
+
+    Raises
+    ------
+    DTypeError
+        It is neither.
+    """
+    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (Examples, Number)):
+        return kind(*item)
+    check_data_set(who, item, kind)
+    return item
+
+
+def is_features(data: Any, kind: Any = DataSet) -> bool:
+    """Tell whether data are features alone, an array, a table or nested lists; for another `kind` a list of them."""
+    if not isinstance(data, (list, tuple)) or not data:
+        return is_holder(data)
+    first = data[0][0] if isinstance(data[0], (list, tuple)) and data[0] else data[0]
+    return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
+
+
+def iterator_over(
+    data: Iterable[Any], several: bool = False, convert: Callable[[Any], Any] | None = None
+) -> MinibatchIterator[Any]:
     """Return an iterator over the minibatches of an iterable: of MultiDataSets where `several`, or where it begins so.
 
     Parameters
@@ -280,16 +330,18 @@ def iterator_over(data: Iterable[Any], several: bool = False) -> MinibatchIterat
         Of one that is no sequence nobody looks at the first.
     several : bool
         Whether whoever reads them takes several features or labels.
+    convert : callable, optional
+        Returns the minibatch of an element.
     """
     from .multi_data_set import MultiDataSet
 
     if several or (isinstance(data, Sequence) and data and isinstance(data[0], MultiDataSet)):
         from .multi_iterators import ExistingMultiDataSetIterator
 
-        return ExistingMultiDataSetIterator(data)
+        return ExistingMultiDataSetIterator(data, convert)
     from .existing import ExistingDataSetIterator
 
-    return ExistingDataSetIterator(data)
+    return ExistingDataSetIterator(data, convert)
 
 
 def reading_ahead(source: MinibatchIterator[Any]) -> Any:

@@ -56,6 +56,9 @@ class KFoldIterator(DataSetIterator):
         self._order = EpochOrder(self._total, seed)
         self._cursor = 0  # folds handed out
 
+    def named_source(self) -> DataSet:
+        return self._data_set
+
     def has_next(self) -> bool:
         """Tell whether a fold is left that was not held out yet."""
         return self._cursor < self._k

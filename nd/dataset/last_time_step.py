@@ -29,6 +29,9 @@ class LabelLastTimeStepPreProcessor(JavaNames):
     [[1.0, 0.0]]
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def pre_process(self, data_set: DataSet) -> DataSet:
         """Change a DataSet, and return it.
 

@@ -14,7 +14,7 @@ from nd.dataset.iterator import (
     DataSetIterator,
     MinibatchIterator,
     State,
-    check_data_set,
+    as_minibatch,
     check_same,
     restored_count,
 )
@@ -25,14 +25,16 @@ class ListIterator(MinibatchIterator[Batch]):
 
     def __init__(self, data_sets: Any, batch: int | None) -> None:
         who, name = type(self).__name__, self.kind.__name__
-        sets: list[Batch] = [data_sets] if isinstance(data_sets, self.kind) else list(data_sets)
-        for i, data_set in enumerate(sets):
-            check_data_set(f"{who}: element {i}", data_set, self.kind)
+        given = [data_sets] if isinstance(data_sets, self.kind) else data_sets
+        sets: list[Batch] = [as_minibatch(f"{who}: element {i}", each, self.kind) for i, each in enumerate(given)]
         if sum(data_set.num_examples() for data_set in sets) == 0:
             raise DataError(f"{who}: expected examples, got an empty list ({len(sets)} {name}s).")
         self.sets = sets if batch is None or len(sets) == 1 else [self.kind.merge(sets)]
         self._size = batch
         self.cursor = 0
+
+    def named_source(self) -> Any:
+        return self.sets[0]
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left."""
@@ -87,7 +89,7 @@ class ListDataSetIterator(ListIterator[DataSet], DataSetIterator):
 
     Parameters
     ----------
-    data_sets : DataSet or iterable of DataSet
+    data_sets : DataSet, or iterable of DataSet or of pairs (features, labels)
     batch : int, optional
         Regroup the examples into minibatches of that many, the last one smaller if need be. Without it every DataSet
         is one minibatch.

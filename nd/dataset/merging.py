@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,6 +45,18 @@ def checked_sets(data_sets: Iterable[Merged], kind: type[Merged]) -> list[Merged
         if data_set.features is None:  # type: ignore[attr-defined]
             raise DataError(f"{name}.merge: element {i}: expected features, got None.")
     return sets
+
+
+def names_of(kind: str, sets: Sequence[Examples]) -> Sequence[str] | None:
+    """Return the names of the classes of all sets; DataError where they are not the same, in one order."""
+    names = [None if each.class_names is None else list(each.class_names) for each in sets]
+    for i, other in enumerate(names):
+        if other != names[0]:
+            raise DataError(
+                f"{kind}.merge: element {i}: expected the classes {names[0]}, as in the first, got {other}. Number "
+                "them alike, and set class_names of all."
+            )
+    return sets[0].class_names
 
 
 def merged(parts: Parts) -> tuple[Array | None, Array | None]:

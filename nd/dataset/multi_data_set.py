@@ -168,7 +168,9 @@ class MultiDataSet(Examples):
                 f"{len(self.labels)}. A DataSet has no place for more."
             )
         labels, mask = (self.labels[0], self.labels_masks[0]) if self.labels else (None, None)
-        return DataSet(self.features[0], labels, self.features_masks[0], mask)
+        same = DataSet(self.features[0], labels, self.features_masks[0], mask)
+        same.class_names = self.class_names
+        return same
 
     @staticmethod
     @checked
@@ -182,7 +184,7 @@ class MultiDataSet(Examples):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import Parts, checked_sets, merged
+        from nd.dataset.merging import Parts, checked_sets, merged, names_of
 
         sets = checked_sets(data_sets, MultiDataSet)
         counts = [data_set.num_examples() for data_set in sets]
@@ -199,7 +201,9 @@ class MultiDataSet(Examples):
             for j in range(len(joined["features"])):
                 if all(each.labels[i] is each.features[j] for each in sets):
                     joined["labels"][i] = joined["features"][j]
-        return MultiDataSet(**joined)
+        whole = MultiDataSet(**joined)
+        whole.class_names = names_of("MultiDataSet", sets)
+        return whole
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``MultiDataSet.load(File)`` reads. A failure leaves an existing file as it was.

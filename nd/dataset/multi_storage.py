@@ -10,6 +10,7 @@ import numpy as np
 from backends.errors import DataError, FormatError, ShapeError
 from nd import serde
 from nd.dataset.multi_data_set import MultiDataSet
+from nd.dataset.storage import KIND, warn_of_names
 from nd.files.reading import Source, name_of, opening
 from nd.files.serde_buffers import CORRUPT, read_number
 from nd.files.writing import Target, replacing
@@ -22,7 +23,8 @@ _METADATA_FOLLOW = struct.pack(">i", 1)
 
 def save_multi_data_set(data_set: MultiDataSet, path: Target) -> None:
     """Write a MultiDataSet to a file that is there whole or not at all, or to an open one; see `MultiDataSet.save`."""
-    with replacing("MultiDataSet.save", path) as stream:
+    warn_of_names("MultiDataSet", data_set)
+    with replacing("MultiDataSet.save", path, KIND) as stream:
         write_multi_data_set(stream, data_set)
 
 

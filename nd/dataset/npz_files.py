@@ -13,7 +13,8 @@ import numpy as np
 from numpy.lib import format as npy
 
 from backends.errors import DataError, DTypeError, FormatError, NdError, ShapeError
-from nd.files.reading import Source, most_unpacked, name_of, opening
+from nd.files.reading import Source, most_unpacked, name_of, opening, raised_by_others
+from nd.files.zips import ZipFile
 
 _NUMERIC_KINDS = "biuf"
 _DAMAGED = "The file is damaged or no .npz file; write it again with numpy.savez."
@@ -62,9 +63,9 @@ def read_arrays(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, np
             for field, key in keys.items():
                 same = next((other for other in arrays if keys[other] == key), None)
                 arrays[field] = stored[key] if same is None else arrays[same]
-    except NdError:
-        raise
     except _BROKEN as error:
+        if isinstance(error, NdError) or raised_by_others(error):
+            raise
         raise FormatError(f"{who}: '{name_of(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
     return arrays
 
@@ -82,10 +83,11 @@ class _Place(NamedTuple):
 def _open(who: str, path: Source) -> Iterator[zipfile.ZipFile]:
     with opening(who, path) as file:
         try:
-            archive = zipfile.ZipFile(file)
+            archive = ZipFile(file)
         except (NotImplementedError, zipfile.BadZipFile) as error:
             raise FormatError(f"{who}: '{name_of(path)}': expected a .npz file, got: {error}. {_DAMAGED}") from error
-        yield archive
+        with archive:
+            yield archive
 
 
 def _header(place: _Place, archive: zipfile.ZipFile, name: str) -> Member:
@@ -101,6 +103,8 @@ def _header(place: _Place, archive: zipfile.ZipFile, name: str) -> Member:
             shape, dtype = _read_header(stream)
             left = size - stream.tell()
     except _BROKEN as error:
+        if raised_by_others(error):
+            raise
         raise FormatError(f"{place}: expected a .npy header, got: {error}. {_DAMAGED}") from error
     if dtype.hasobject:
         raise FormatError(f"{place}: must not hold Python objects, which are code; got dtype {dtype}.")

@@ -9,7 +9,7 @@ import numpy as np
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.dataset.checks import as_array
-from nd.dataset.dataset import DataSet, one_hot
+from nd.dataset.dataset import DataSet, named, one_hot
 from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedDataSetIterator
 
@@ -24,7 +24,8 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
     features : array, shape [N, ...]
         Never written. A memory map (``numpy.load(path, mmap_mode="r")``) is read minibatch by minibatch.
     labels : array, shape [N, ...] or [N], optional
-        With `num_classes` class numbers [N].
+        With `num_classes` class numbers [N]. Classes as texts or categories [N], and the names of a table's columns,
+        are the `class_names`.
     batch : int
         Examples in a minibatch; the last one has the rest.
     features_mask, labels_mask : array, shape [N, ...], optional
@@ -77,6 +78,10 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         who = type(self).__name__
         if features is None:
             raise DataError(f"{who}: features must be an array, got None.")
+        if labels is not features:
+            labels, names, classes = named(labels)
+            if names is not None:
+                self.class_names, num_classes = names, classes or num_classes
         given = zip(_FIELDS, (features, labels, features_mask, labels_mask), strict=True)
         self._arrays = {name: as_array(f"{who} {name}", value) for name, value in given if value is not None}
         if labels is features:  # of an autoencoder, also where both are one list
@@ -86,7 +91,9 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        return pick(self._arrays, self.order.select(start, stop), self.classes)
+        picked = pick(self._arrays, self.order.select(start, stop), self.classes)
+        picked.class_names = self.class_names
+        return picked
 
     def _outlines(self) -> dict[str, Any]:
         return self._arrays

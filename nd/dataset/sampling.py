@@ -57,6 +57,9 @@ class SamplingDataSetIterator(DataSetIterator):
         self._random = JavaRandom(seed)
         self._cursor = 0
 
+    def named_source(self) -> DataSet:
+        return self._data_set
+
     def has_next(self) -> bool:
         """Tell whether fewer than `total` examples were drawn."""
         return self._cursor < self._total

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nd.arguments import checked
-from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import as_minibatch
 from nd.dataset.list_iterator import ListDataSetIterator
 
 
@@ -12,7 +14,7 @@ class SingletonDataSetIterator(ListDataSetIterator):
 
     Parameters
     ----------
-    data_set : DataSet
+    data_set : DataSet, or (features, labels)
 
     Notes
     -----
@@ -21,13 +23,16 @@ class SingletonDataSetIterator(ListDataSetIterator):
 
     Examples
     --------
+    >>> from nd.dataset import DataSet
     >>> [data_set.num_examples() for data_set in SingletonDataSetIterator(DataSet([[1.0], [2.0]]))]
     [2]
     """
 
     @checked
-    def __init__(self, data_set: DataSet) -> None:
-        super().__init__(data_set)
+    def __init__(self, data_set: Any) -> None:
+        if isinstance(data_set, list):  # which ListDataSetIterator takes for several
+            data_set = tuple(data_set)
+        super().__init__([as_minibatch("SingletonDataSetIterator: data_set", data_set)])
 
     def async_supported(self) -> bool:
         """Return False: there is nothing to read ahead."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import BinaryIO
 
 from backends.errors import FormatError, ShapeError
 from nd import serde
 from nd.dataset.dataset import DataSet
+from nd.dataset.examples import Examples
 from nd.files.reading import Source, name_of, opening
 from nd.files.serde_buffers import CORRUPT
-from nd.files.writing import Target, replacing
+from nd.files.writing import FileKind, Target, replacing
 from nd.typing import Array
 
 _HAS_FEATURES = 1
@@ -19,12 +21,25 @@ _HAS_FEATURES_MASK = 8
 _HAS_LABELS_MASK = 16
 _HAS_METADATA = 32
 _ALL_BITS = 63
+_ARRAYS = "Arrays alone are written by numpy.savez, of nd.to_host(array). "
+KIND = FileKind("a data set in ND4J's form", (".bin",), {".npz": _ARRAYS, ".npy": _ARRAYS, ".csv": _ARRAYS})
 
 
 def save_data_set(data_set: DataSet, path: Target) -> None:
     """Write a DataSet to a file that is there whole or not at all, or to an open one; see `DataSet.save`."""
-    with replacing("DataSet.save", path) as stream:
+    warn_of_names("DataSet", data_set)
+    with replacing("DataSet.save", path, KIND) as stream:
         write_data_set(stream, data_set)
+
+
+def warn_of_names(kind: str, data_set: Examples) -> None:
+    """Warn where a data set that is saved has names of its classes."""
+    if data_set.class_names is not None:
+        warnings.warn(
+            f"{kind}.save: ND4J's form has no place for class_names, got {list(data_set.class_names)!r:.200}. Set "
+            f"them again after {kind}.load.",
+            stacklevel=4,
+        )
 
 
 def load_data_set(path: Source) -> DataSet:

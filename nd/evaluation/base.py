@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 
 from backends.errors import FormatError, check_choice
 from nd.arguments import checked
-from nd.java_names import JavaEnum, JavaNamedABC, JavaNames
+from nd.java_enums import JavaEnum
+from nd.java_names import JavaNamedABC, JavaNames
 
 from .json_fields import parsed_json
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.errors import DataError, FormatError, ShapeError
+from nd.files.reading import once_each
 from nd.serde import array_from_json, to_bytes
 
 from .java_text import non_finite
@@ -44,7 +45,9 @@ def matrix_to_json(array: Any) -> dict[str, str]:
 def parsed_json(name: str, text: str | bytes) -> Any:
     """Return the parsed JSON text of a class of that name; raise FormatError where it is none."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once_each)
+    except FormatError as error:
+        raise FormatError(f"{name}.from_json: {error}") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(
             f"{name}.from_json: the text must be JSON, got: {error}. "

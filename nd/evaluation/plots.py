@@ -1,4 +1,4 @@
-"""Plots of the results of evaluations. They need ``ndwright[report]`` (matplotlib).
+"""Plots of the results of evaluations. They need matplotlib (the extra ``report``).
 
 A function returns a matplotlib Figure, drawn without pyplot: it shows itself in a notebook, `savefig` writes it.
 """

@@ -6,11 +6,14 @@ Decisions about rows are host work (see confusion.py), so this module uses NumPy
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, NumericError, ShapeError, describe_shape
+from backends.errors import DataError, DTypeError, NumericError, ShapeError, check_mask, describe_shape
+from nd.arguments import shown
 from nd.serde import as_host
 
 WHO = "Evaluation.eval"
@@ -46,6 +49,38 @@ def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = 
     return truth, guess
 
 
+class Gathered:
+    """Keeps the rows that evaluations count, ``[rows, C]``, until a function is asked about them.
+
+    Time steps, pixels and voxels are rows of their own; what the mask leaves out is none.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+        """Keep the rows of one minibatch; parameters as of `IEvaluation.eval`."""
+        self._rows.append(paired_rows(labels, predictions, mask, 1))
+
+    def value(self, who: str, function: Callable[[np.ndarray, np.ndarray], float]) -> float:
+        """Return ``function(labels, predictions)``.
+
+        Raises
+        ------
+        DataError
+            There are no rows.
+        DTypeError
+            It returns no number.
+        """
+        if not any(len(labels) for labels, _ in self._rows):
+            raise DataError(f"{who}: the masks must leave labels to compare with, got none that count.")
+        labels, predictions = (np.concatenate(arrays) for arrays in zip(*self._rows, strict=True))
+        number = function(labels, predictions)
+        if not isinstance(number, Real):
+            raise DTypeError(f"{who} must return a number, got {shown(number)}. Return float(...).")
+        return float(number)
+
+
 def output_rows(
     who: str, labels: Any, predictions: Any, mask: Any, axis: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -66,6 +101,7 @@ def output_rows(
     truth, guess = _same_shape(who, labels, predictions, axis)
     if host is None or host.shape != truth.shape or truth.shape[axis] == 1:
         return (*paired_rows(truth, guess, host, axis, who), None)
+    check_mask(who, host)
     kept = _as_rows(host, axis) != 0
     truth, guess = np.where(kept, _as_rows(truth, axis), 0), np.where(kept, _as_rows(guess, axis), 0)
     _check_finite(who, truth, guess)
@@ -97,9 +133,18 @@ def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
 def _same_shape(who: str, labels: Any, predictions: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
     truth, guess = real_numbers(who, "labels", labels), real_numbers(who, "predictions", predictions)
     if truth.shape != guess.shape:
+        remedy = "Use one-hot labels, one column per output of the network."
+        if truth.ndim == guess.ndim and truth.shape[1:] == guess.shape[1:]:
+            remedy = (
+                "Give a row of labels for every row of predictions. A network of series that ends with an OutputLayer "
+                "predicts every time step: put LastTimeStep(...) around its recurrent layer, or end with an "
+                "RnnOutputLayer."
+            )
+        elif truth.ndim == guess.ndim > 2 and truth.shape[axis] == guess.shape[axis]:
+            remedy = "Give every place of every example its labels, one-hot or a class number."
         raise ShapeError(
             f"{who}: labels and predictions must have the same shape, got {describe_shape(truth.shape)} and "
-            f"{describe_shape(guess.shape)}. Use one-hot labels, one column per output of the network."
+            f"{describe_shape(guess.shape)}. {remedy}"
         )
     if not 2 <= truth.ndim <= 5 or not 1 <= axis < truth.ndim or truth.shape[axis] == 0:
         raise ShapeError(
@@ -199,6 +244,7 @@ def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray 
     if mask is None:
         return None
     host = real_numbers(who, "mask", mask)
+    check_mask(who, host)
     per_row = shape[:axis] + shape[axis + 1 :]
     full_shape = (*shape[:axis], 1, *shape[axis + 1 :])
     if len(shape) > 2 and host.shape == (shape[0], 1):

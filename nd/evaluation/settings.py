@@ -45,7 +45,8 @@ def check_mergeable(mine: Any, other: Any, settings: tuple[str, ...]) -> None:
         A setting differs.
     """
     who = f"{type(mine).__name__}.merge"
-    if not isinstance(other, type(mine)) and not isinstance(mine, type(other)):
+    related = isinstance(other, type(mine)) or isinstance(mine, type(other))
+    if not related or not hasattr(other, "eval"):  # as object has not, of which everything is one
         raise DTypeError(
             f"{who}: expected an evaluation of class {type(mine).__name__}, got {type(other).__name__}. Merge those of "
             "one class."

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
-from backends.errors import NotRecorded
+from backends.errors import ArgumentError, NotRecorded
 from nd.typing import Array
 
-from ..arguments import checked
+from ..arguments import argument_names, checked, shown
 from ..arrays.creation import create_uninitialized
 from ..explained import explained
 from ..random import get_random
 from ..state import backend, computing, state, use_backend
+from .workers import Buffers
 
 logger = logging.getLogger("nd")
 
@@ -61,6 +63,8 @@ def record(run: Callable[[], Array]) -> Recording | None:
         The computation decides by a value, or draws random numbers where the backend cannot repeat that. Parts of it
         may have run; the generator is as it was.
     """
+    if isinstance(run, type) or argument_names(run, (), {}) is None:
+        raise ArgumentError(f"record: run must be a function without arguments, got {shown(run)}. Use a lambda.")
     recorder, generator = backend().recorder(), get_random()
     if recorder is None:
         return None
@@ -106,6 +110,7 @@ class Recordings:
 
     def __init__(self, dtype: str, pure: bool, most: int = MOST_KEYS, most_bytes: int = MOST_BYTES) -> None:
         self.dtype, self.pure, self.most, self.most_bytes = dtype, pure, most, most_bytes
+        self._memory = Buffers(dtype)  # of what is not recorded
         self._known: dict[Hashable, _Reader | None] = {}  # the one that ran last comes last; None: cannot be
         self._runs = 0
 
@@ -136,14 +141,14 @@ class Recordings:
             Which arrays lie where nobody else writes, in every run of the key: they are read there.
         """
         if not self.pure or state.eager:
-            return _plainly(compute, arrays, numbers)
+            return self._plainly(compute, arrays, numbers, own)
         self._runs += 1
         reader = self._known.get(key)
         if reader is not None:
             reader.last_run = self._runs
             return reader.replay(arrays, numbers)
         if key in self._known or not self._make_room():
-            return _plainly(compute, arrays, numbers)
+            return self._plainly(compute, arrays, numbers, own)
         return self._first_run(key, compute, arrays, numbers, own)
 
     def _first_run(
@@ -151,7 +156,7 @@ class Recordings:
     ) -> Array:
         """Record while it is computed."""
         if backend().recorder() is None:
-            return _plainly(compute, arrays, numbers)
+            return self._plainly(compute, arrays, numbers, own)
         reader = _Reader(self.dtype, arrays, numbers, own)
         reader.last_run = self._runs
         try:
@@ -159,9 +164,13 @@ class Recordings:
         except NotRecorded as refused:
             logger.debug("not recorded: %s", refused)
             self._known[key] = None
-            return _plainly(compute, arrays, numbers)
+            return self._plainly(compute, arrays, numbers, own)
         self._known[key] = reader
         return reader.recording.result
+
+    def _plainly(self, compute: Compute, arrays: Arrays, numbers: Sequence[Any], own: Sequence[bool]) -> Array:
+        with computing(backend()):
+            return compute(in_order(arrays, own, self._memory), numbers)
 
     def forget(self, key: Hashable) -> None:
         """Forget the recording of a key, if there is one."""
@@ -232,6 +241,22 @@ class _Reader:
             self._numbers = numbers
 
 
-def _plainly(compute: Compute, arrays: Arrays, numbers: Sequence[Any]) -> Array:
-    with computing(backend()):
-        return compute(arrays, numbers)
+def in_order(arrays: Arrays, own: Sequence[bool] = (), memory: Callable[..., Array] | None = None) -> Arrays:
+    """Return arrays, but those that are `own`, in the order in which a recording reads them: sums round alike then.
+
+    Copies lie in the `memory`, `Buffers` say; without it in new memory.
+    """
+    kept = own or (False,) * len(arrays)
+    return [
+        x if x is None or stays else _ordered(x, place, memory or _new_memory)
+        for place, (x, stays) in enumerate(zip(arrays, kept, strict=True))
+    ]
+
+
+def _ordered(x: Array, place: int, memory: Callable[..., Array]) -> Array:
+    dtype = state.backend.dtype_name(x)
+    return state.backend.to_input_order(x, lambda name, shape, kind=dtype: memory(f"{name}{place}", shape, kind))
+
+
+def _new_memory(name: str, shape: tuple[int, ...], dtype: str) -> Array:
+    return state.backend.activation_view(state.backend.empty((math.prod(shape),), dtype), shape)

@@ -11,7 +11,7 @@ from backends.scheduling import ALONE, Meeting, Seat, UpdatePlan, Work, WorkPlan
 from nd.typing import Array
 
 from ..arguments import checked
-from ..state import backend, state, use_backend
+from ..state import NOTHING, backend, eager, state, use_backend
 
 
 class Elementwise:
@@ -101,11 +101,8 @@ def plan_work(examples: int, work: Work | None) -> WorkPlan:
     ----------
     examples : int
     work : Work, optional
-        Cost of an example; None for a minibatch that must stay in one piece, as one whose workers meet must in eager
-        mode, which has one thread.
+        Cost of an example; None for a minibatch that must stay in one piece.
     """
-    if work is not None and work.meetings and state.eager:
-        work = None
     return backend().plan_work(examples, work)
 
 
@@ -130,17 +127,17 @@ def run_tasks(tasks: Sequence[Task], light: bool = False, meeting: Meeting | Non
     The first error of a task is raised. `light` tasks have no matrix product that is worth more than one worker. In
     eager mode they run one after the other in this thread. Tasks that take the seats of a `meeting` run side by side.
     """
-    current = state.backend
-    if state.eager and meeting is None:
+    current, is_eager = state.backend, state.eager
+    if is_eager and meeting is None:
         return current.run_in_turn(tasks, light)
     if len(tasks) > 1:  # the first stays in this thread
-        tasks = [*tasks[:1], *(_on(current, task) for task in tasks[1:])]
+        tasks = [*tasks[:1], *(_on(current, is_eager, task) for task in tasks[1:])]
     return current.run_tasks(tasks, light, meeting)
 
 
-def _on(target: Backend, task: Task) -> Task:
+def _on(target: Backend, is_eager: bool, task: Task) -> Task:
     def run() -> Any:
-        with use_backend(target):
+        with use_backend(target), eager() if is_eager else NOTHING:
             return task()
 
     return run

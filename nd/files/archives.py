@@ -16,11 +16,13 @@ from typing import Any
 import numpy
 
 from backends.errors import ConfigurationError, FormatError, NdError, check_choice
+from backends.extras import install_command
 from nd.typing import Array
 
 from ..arrays.creation import as_array, to_host
-from .reading import checked_path, regular_file
-from .writing import replacing
+from .reading import checked_path, raised_by_others, regular_file
+from .writing import FileKind, replacing
+from .zips import ZipFile
 
 METADATA = "__metadata__"
 _MOST_METADATA = 64 << 20  # bytes
@@ -82,7 +84,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], meta
     kind = _kind_of(path)
     host = {name: numpy.ascontiguousarray(to_host(array)) for name, array in arrays.items()}
     content = _safetensors("write").save(host, dict(metadata)) if kind == ".safetensors" else None
-    with replacing("write_arrays", path) as file:
+    with replacing("write_arrays", path, FileKind("named arrays", (kind,))) as file:
         if content is not None:
             file.write(content)
         else:
@@ -111,6 +113,8 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     except NdError as error:
         raise type(error)(f"{path}: {error}") from error
     except (EOFError, OSError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        if raised_by_others(error):
+            raise
         raise FormatError(f"{path}: expected a {kind} file, got {error}. Is it truncated, or another kind?") from error
 
 
@@ -129,14 +133,14 @@ def _safetensors(verb: str) -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"safetensors: the package must be installed to {verb} such files, got {error}. "
-            'Run: pip install "ndwright[safetensors]", or use .npz.'
+            f"Run: {install_command('safetensors')}, or use .npz."
         ) from error
     return safetensors.numpy
 
 
 @contextmanager
 def _open_npz(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
-    with zipfile.ZipFile(path) as archive:
+    with ZipFile(path) as archive:
         entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
 
         def read(name: str, most: int) -> Any:
@@ -159,11 +163,14 @@ def _read_npy(name: str, stream: Any, size: int) -> Any:
         shape, fortran, dtype = _NPY_HEADERS[version](stream)
         if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
             raise FormatError(f"{name!r} must hold plain numbers, {size:,} bytes of them, got {dtype} {list(shape)}.")
-        flat = numpy.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype)
-        return flat.reshape(shape, order="F" if fortran else "C")
     except NdError:
         raise
     except (MemoryError, TypeError, ValueError, tokenize.TokenError) as error:  # from Python's parser too
+        raise FormatError(f"{name!r} must be an array of .npy, got {type(error).__name__}: {error}.") from error
+    content = stream.read(math.prod(shape) * dtype.itemsize)
+    try:
+        return numpy.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
+    except (TypeError, ValueError) as error:
         raise FormatError(f"{name!r} must be an array of .npy, got {type(error).__name__}: {error}.") from error
 
 

@@ -8,7 +8,7 @@ from backends.errors import FormatError
 
 from ..arguments import checked
 from .reading import Source, opening
-from .writing import Target, replacing
+from .writing import FileKind, Target, replacing
 
 
 @checked
@@ -31,5 +31,5 @@ def read_npy(path: Source) -> np.ndarray:
 
 def write_npy(path: Target, array: np.ndarray) -> None:
     """Write an array to a ``.npy`` file; one that was there is replaced when the new one is complete."""
-    with replacing("write_npy", path) as file:
+    with replacing("write_npy", path, FileKind("an array of NumPy", (".npy",))) as file:
         np.save(file, array, allow_pickle=False)

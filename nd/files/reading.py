@@ -6,11 +6,15 @@ import errno
 import io
 import os
 import stat
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from backends.errors import ConfigurationError, DTypeError, FormatError
+from nd.arguments import shown
+from nd.rules import can_be_a_path
 
 Source = str | os.PathLike[str] | BinaryIO
 """A path, or a file object that is open in binary mode."""
@@ -18,7 +22,70 @@ Source = str | os.PathLike[str] | BinaryIO
 _PIECE = 1 << 20  # bytes
 _ALWAYS_UNPACKED = 256 << 20  # bytes
 MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
+_READERS = ("backends", "nd", "nn", "numpy", "optimize", "safetensors", "ndwright")
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+
+KNOWN_ENDINGS = {
+    ".7z": "an archive",
+    ".bz2": "a compressed file",
+    ".caffemodel": "a model of Caffe",
+    ".ckpt": "a checkpoint of TensorFlow or PyTorch",
+    ".csv": "a table as text",
+    ".dot": "a picture for Graphviz",
+    ".feather": "a table of Arrow",
+    ".gguf": "a model of llama.cpp",
+    ".gif": "a picture",
+    ".gv": "a picture for Graphviz",
+    ".gz": "a compressed file",
+    ".h5": "a file of HDF5, Keras's",
+    ".hdf5": "a file of HDF5, Keras's",
+    ".htm": "a web page",
+    ".html": "a web page",
+    ".joblib": "a pickle of Python's",
+    ".jpeg": "a picture",
+    ".jpg": "a picture",
+    ".json": "a text of JSON",
+    ".keras": "a model of Keras",
+    ".mar": "a model of TorchServe",
+    ".mat": "a file of Matlab",
+    ".mlmodel": "a model of Core ML",
+    ".npy": "an array of NumPy",
+    ".npz": "arrays of NumPy",
+    ".onnx": "a model of ONNX",
+    ".parquet": "a table of Arrow",
+    ".pb": "a model of TensorFlow",
+    ".pdf": "a document",
+    ".pickle": "a pickle of Python's",
+    ".pkl": "a pickle of Python's",
+    ".pmml": "a model of PMML",
+    ".png": "a picture",
+    ".prototxt": "a network of Caffe",
+    ".pt": "a model of PyTorch",
+    ".pt2": "a model of PyTorch",
+    ".pth": "a model of PyTorch",
+    ".rar": "an archive",
+    ".safetensors": "a file of safetensors",
+    ".svg": "a picture",
+    ".tar": "an archive",
+    ".tflite": "a model of TensorFlow",
+    ".tgz": "an archive",
+    ".tsv": "a table as text",
+    ".txt": "a text",
+    ".xls": "a table of Excel",
+    ".xlsx": "a table of Excel",
+    ".xml": "a text of XML",
+    ".xz": "a compressed file",
+    ".yaml": "a text of YAML",
+    ".yml": "a text of YAML",
+    ".zip": "an archive",
+    ".zst": "a compressed file",
+}
+"""Ending of a file's name -> what everybody takes such a file for."""
+
+
+def ending_of(source: Any) -> str:
+    """Return the ending of a path, in lower case and with its point; none of a file object."""
+    return os.path.splitext(os.fsdecode(source))[1].lower() if _is_path(source) else ""
 
 
 @contextmanager
@@ -101,8 +168,11 @@ def checked_path(who: str, value: Any) -> str:
         )
     if not isinstance(path, str):
         raise DTypeError(f"{who}: expected a path or a file object, got {value!r}. Give the file's name.")
-    if not path or "\0" in path:
-        raise ConfigurationError(f"{who}: expected the name of a file, got {path!r}.")
+    if not path or not can_be_a_path(path):
+        raise ConfigurationError(
+            f"{who}: expected the name of a file, got {shown(path)}. Give one without NUL and lone surrogates, of at "
+            "most 255 bytes, 4,095 with its folders."
+        )
     return path
 
 
@@ -129,6 +199,34 @@ def regular_file(who: str, source: Any) -> str:
             "open it and give the file object."
         )
     return path
+
+
+def once_each(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, ``json.loads(text, object_pairs_hook=once_each)``.
+
+    Raises
+    ------
+    FormatError
+        A name stands twice, of which other readers take the first, or the last.
+    """
+    document = dict(fields)
+    if len(document) < len(fields):
+        twice = next(name for name, count in Counter(name for name, _ in fields).items() if count > 1)
+        raise FormatError(f"JSON: every field of an object must stand once, got {twice!r} twice. Which one is meant?")
+    return document
+
+
+def raised_by_others(error: BaseException) -> bool:
+    """Tell whether code that is neither ours nor Python's own raised an error while a file was read.
+
+    Its bytes are not to blame then: a signal's handler ran meanwhile, or a file object of the user's has failed.
+    """
+    frames, module = error.__traceback__, ""
+    while frames is not None:
+        module = str(frames.tb_frame.f_globals.get("__name__", ""))
+        frames = frames.tb_next
+    root = module.partition(".")[0]
+    return root not in _READERS and root not in sys.stdlib_module_names
 
 
 def most_unpacked(length: int) -> int:

@@ -9,14 +9,19 @@ import glob
 import io
 import os
 import pathlib
+import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
 
-from .reading import Source, checked_path, checked_stream
+from backends.errors import ConfigurationError
 
-PARTIAL = ".partial"
+from .reading import KNOWN_ENDINGS, Source, checked_path, checked_stream, ending_of
+
+PARTIAL, CLOCK = ".partial", ".clock"
+"""Endings of the files that are written beside others: with what will be one, and to learn the time of a folder."""
 Target = Source
 _MOST_OF_A_NAME = 50  # characters of at most 4 bytes: with the additions, names keep below 255 bytes
 _ABANDONED = 86_400  # seconds without a write, where no lock tells
@@ -24,8 +29,45 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if hasattr(errno, "EDQUOT") el
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
+class FileKind(NamedTuple):
+    """What is written into a file, and the names that say so."""
+
+    what: str
+    """As messages call it: "a model zip of Deeplearning4j"."""
+    endings: tuple[str, ...]
+    """Endings of its names, the usual one first. Endings that nothing is known of, and none, are allowed as well."""
+    remedies: Mapping[str, str] = MappingProxyType({})
+    """Ending -> how a file of that kind is written instead, if there is a way."""
+
+
+TEXT = FileKind("text", (".txt", ".csv", ".tsv"))
+
+
+def check_ending(who: str, target: Any, kind: FileKind) -> None:
+    """Raise ConfigurationError where a path has the ending of another kind of file; file objects have no name."""
+    ending = ending_of(target)
+    if ending not in KNOWN_ENDINGS or ending in kind.endings:
+        return
+    path = os.fsdecode(target)
+    remedy = kind.remedies.get(ending, "")
+    raise ConfigurationError(
+        f"{who}: expected a name for {kind.what}, which is what is written, got {path!r}, a name for "
+        f"{KNOWN_ENDINGS[ending]}. {remedy}Name it {os.path.splitext(path)[0] + kind.endings[0]!r}."
+    )
+
+
+def check_folder(who: str, path: str | os.PathLike[str]) -> None:
+    """Raise ConfigurationError where a folder that is to be made has the name of a file."""
+    ending = ending_of(path)
+    if ending in KNOWN_ENDINGS and not os.path.isdir(path):
+        raise ConfigurationError(
+            f"{who}: expected a name for a folder, got {os.fsdecode(path)!r}, a name for {KNOWN_ENDINGS[ending]}. "
+            "Leave the ending out: the files in the folder get names of their own."
+        )
+
+
 @contextmanager
-def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
+def replacing(who: str, target: Target, kind: FileKind | None = None) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the place of `target` when the block ends without an error.
 
     Whatever happens, also the end of the process or of the machine's power, `target` is the old file or the new one,
@@ -38,11 +80,13 @@ def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
         For messages.
     target : path or binary file object
         A file object is written to when the block ends, where it stands, and stays open.
+    kind : FileKind, optional
+        What is written; without it any name will do.
 
     Raises
     ------
     DTypeError, ConfigurationError
-        It is neither, or an empty path.
+        It is neither, an empty path, or one with the ending of another kind of file.
     OSError
         The file cannot be written (no folder, no rights, no space); the one before is untouched, and no temporary file
         is left.
@@ -58,6 +102,8 @@ def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
         yield from _into(checked_stream(who, target, "write"))
         return
     final = pathlib.Path(os.path.realpath(checked_path(who, target)))
+    if kind is not None:
+        check_ending(who, target, kind)
     if _is_device(who, final):
         try:
             with open(final, "wb") as file:
@@ -84,7 +130,9 @@ def _is_device(who: str, final: pathlib.Path) -> bool:
         raise _explained(who, final, error, "") from error
 
 
-def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Callable[[BinaryIO], None]) -> pathlib.Path:
+def create_first_free(
+    who: str, candidates: Callable[[], Iterable[pathlib.Path]], write: Callable[[BinaryIO], None]
+) -> pathlib.Path:
     """Write a file and give it the first of these names that nothing has; return that name.
 
     No other file is replaced, also where others create files there at the same time.
@@ -93,8 +141,9 @@ def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Calla
     ----------
     who : str
         For messages.
-    candidates : iterable of pathlib.Path
-        In one folder.
+    candidates : callable
+        Returns the names, in one folder. It is asked again when the file is written: which names are free, and which
+        are to stay so, may be others by then.
     write : callable
         Gets the file, once.
 
@@ -103,11 +152,11 @@ def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Calla
     OSError
         The file cannot be written, or all names are taken. No temporary file is left.
     """
-    names = iter(candidates)
-    final = next(names)
-    with _partial(who, final) as (file, partial):
+    with _partial(who, next(iter(candidates()))) as (file, partial):
         write(file)
         _complete(file)
+        names = iter(candidates())
+        final = next(names)
         while not _named(partial, final):
             taken = final
             final = next(names, taken)
@@ -129,6 +178,20 @@ def remove_leftovers(folder: str | os.PathLike[str], pattern: str) -> None:
     for name in names:
         if fnmatch.fnmatchcase(name, f".{pattern}.*{PARTIAL}"):
             _remove_if_abandoned(os.path.join(folder, name))
+        elif _is_clock(os.path.join(folder, name)):  # whoever made it needs its name no more
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def remove_leftover_folders(parent: pathlib.Path, pattern: str) -> None:
+    """Remove folders with names like the pattern, with what is in them, where nothing was written for a day."""
+    import shutil  # which few programs need
+
+    for folder in parent.glob(pattern):
+        with suppress(OSError):  # it is gone meanwhile, or another user's
+            written = max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
+            if not folder.is_symlink() and _now_in(parent) - written > _ABANDONED:
+                shutil.rmtree(folder)
 
 
 def _remove_if_abandoned(path: str) -> None:
@@ -138,22 +201,35 @@ def _remove_if_abandoned(path: str) -> None:
             status = os.fstat(handle)
             locked = _lock(handle)
             certain = locked is True and f".{_machine()}-" in os.path.basename(path)
-            old = locked is not False and _now_in(os.path.dirname(path)) - status.st_mtime > _ABANDONED
-            if stat.S_ISREG(status.st_mode) and (certain or old):
+            if stat.S_ISREG(status.st_mode) and (certain or (locked is not False and _is_old(path, status))):
                 os.unlink(path)
         finally:
             os.close(handle)
 
 
-def _now_in(folder: str) -> float:
+def _is_old(path: str, status: os.stat_result) -> bool:
+    return _now_in(os.path.dirname(path)) - status.st_mtime > _ABANDONED
+
+
+def _now_in(folder: str | os.PathLike[str]) -> float:
     """Return the time by the clock that writes the times of a folder's files: on a shared volume another machine's."""
-    probe = os.path.join(folder, f".{_random(8)}.clock")
+    probe = os.path.join(folder, f".{_random(8)}{CLOCK}")
     handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         return os.fstat(handle).st_mtime
     finally:
         os.close(handle)
-        os.unlink(probe)
+        with suppress(FileNotFoundError):  # another process has taken it for a leftover
+            os.unlink(probe)
+
+
+def _is_clock(path: str) -> bool:
+    """Tell whether a file is one that `_now_in` makes, by its name and because there is nothing in it."""
+    named = re.fullmatch(rf"\.[0-9a-f]{{16}}{re.escape(CLOCK)}", os.path.basename(path))
+    with suppress(OSError):
+        status = os.lstat(path) if named else None
+        return status is not None and stat.S_ISREG(status.st_mode) and not status.st_size
+    return False
 
 
 # ---- the temporary file

@@ -106,7 +106,8 @@ class Op(JavaNames):
     def check_array(self, name: str, array: Any) -> None:
         """Raise DTypeError unless an operand is an array of numbers."""
         kind = getattr(getattr(array, "dtype", None), "kind", "f")
-        if not (hasattr(array, "shape") and hasattr(array, "dtype")) or kind not in "fiub":
+        is_array = isinstance(getattr(array, "shape", None), tuple) and hasattr(array, "dtype")  # no module's functions
+        if not is_array or kind not in "fiub":
             raise DTypeError(
                 f"{self.who}: {name} must be an array of numbers, got {shown(array)}. Make one with nd.create."
             )

@@ -6,9 +6,11 @@ import argparse
 import warnings
 
 from nd import ConfigurationError, NdError
+from nd.files.reading import ending_of
 
-from ..files.exchange import write_array_file
-from .models import add_lenient, is_array_file, load_network, normalizer_in
+from ..files.archive import MODEL_ZIP
+from ..files.exchange import ENDINGS, is_array_file
+from .models import add_lenient, load_network, normalizer_in
 
 HELP = "Write a model as another kind of file: the ending of OUT says which."
 EXAMPLES = (
@@ -20,25 +22,23 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("out", metavar="OUT", help="ends in .zip, .npz or .safetensors")
+    parser.add_argument("out", metavar="OUT", help="ends in .zip (or .bin, as some do in Java), .npz or .safetensors")
     parser.add_argument("--no-updater", action="store_true", help="leave the updater's state out")
     add_lenient(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert."""
-    if not is_array_file(arguments.out) and not arguments.out.lower().endswith(".zip"):
-        raise ConfigurationError(f"convert: OUT must end in .zip, .npz or .safetensors, got {arguments.out!r}.")
+    if ending_of(arguments.out) not in (*MODEL_ZIP.endings, *ENDINGS):
+        raise ConfigurationError(f"convert: OUT must end in .zip, .bin, .npz or .safetensors, got {arguments.out!r}.")
     network = load_network(arguments)
     normalizer = None
     try:
         normalizer = normalizer_in(arguments.model)
     except NdError as error:
         warnings.warn(f"{arguments.model}: its normalizer is left out, {error}", stacklevel=1)
-    if is_array_file(arguments.out):
-        write_array_file(network, arguments.out, not arguments.no_updater)
-        if normalizer is not None:
-            warnings.warn(f"{arguments.out}: has no place for the normalizer of {arguments.model}", stacklevel=2)
-    else:
-        network.save(arguments.out, save_updater=not arguments.no_updater, normalizer=normalizer)
+    if is_array_file(arguments.out) and normalizer is not None:
+        warnings.warn(f"{arguments.out}: has no place for the normalizer of {arguments.model}", stacklevel=2)
+        normalizer = None
+    network.save(arguments.out, save_updater=not arguments.no_updater, normalizer=normalizer)
     print(f"{arguments.out}: {network.num_params():,} parameters")

@@ -16,6 +16,7 @@ from nd.dataset import (
     IrisDataSetIterator,
     MnistDataSetIterator,
 )
+from nd.dataset.class_labels import numbers_as_names
 from nd.dataset.csv_rows import CsvRows, Row
 
 from .models import normalizer_in
@@ -85,7 +86,8 @@ def _rows(arguments: argparse.Namespace, classes: int | None, names: Sequence[st
         print(f"{arguments.csv}: line {header.line} is taken as a header", file=sys.stderr)
         skip = header.line
     labels: dict[str, Any] = {} if label is None else {"label_index": label, "num_classes": classes}
-    if label is not None and arguments.label_to is None and _is_text(label, header, first):
+    named = bool(classes and names and numbers_as_names(names))  # by numbers, which are then names in the file too
+    if label is not None and arguments.label_to is None and (named or _is_text(label, header, first)):
         labels = {"label_index": label, "classes": names}
     elif labels and classes is None:
         labels |= {"regression": True, "label_index_to": arguments.label_to}

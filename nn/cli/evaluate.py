@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> None:
     outputs = classes.columns or 1
     one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
     data = iterator_of(arguments, outputs if one_hot else None, classes.names)
-    evaluations = _evaluations(arguments, outputs, data.class_names or classes.names)
+    if data.class_names and one_hot:
+        classes.check_names("evaluate", data.class_names, learn=False)
+    evaluations = _evaluations(arguments, outputs, classes.names)
     _evaluate(network, number, data, evaluations)
     for evaluation in evaluations:
         if arguments.json:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import pathlib
 from typing import Any
 
 from nd import ConfigurationError
 from nd.checks import check_choice
 
-from ..files.exchange import read_array_file
+from ..files.exchange import is_array_file
 from ..files.serializer import load, restore_normalizer
 from ..networks.network import Network
-
-ARRAY_FILES = (".npz", ".safetensors")
-
-
-def is_array_file(path: str) -> bool:
-    """Tell whether a file of that name holds named arrays, and is no model zip."""
-    return pathlib.Path(path).suffix.lower() in ARRAY_FILES
 
 
 def add_lenient(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +23,7 @@ def add_lenient(parser: argparse.ArgumentParser) -> None:
 def load_network(arguments: argparse.Namespace) -> Network:
     """Read a network of either kind from a model zip or a file of arrays; errors as theirs."""
     path, lenient = arguments.model, getattr(arguments, "lenient", False)
-    return read_array_file(path) if is_array_file(path) else load(path, strict=not lenient)
+    return load(path, strict=not lenient)
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import nd
 from nd import ConfigurationError
 from nd.dataset import DataSetIterator
-from nd.files.writing import replacing
+from nd.files.writing import FileKind, replacing
 
 from ..networks.network import Network
 from .data import add_data_arguments, iterator_of
@@ -76,7 +76,7 @@ def _destination(path: str | None) -> Iterator[TextIO]:
             raise ConfigurationError("predict: --out must be given where the output is closed, got neither.")
         yield sys.stdout
         return
-    with replacing("predict", path) as file:
+    with replacing("predict", path, FileKind("a table as text", (".csv", ".txt"))) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         yield text
         text.flush()

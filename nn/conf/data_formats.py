@@ -46,8 +46,9 @@ def check_format(who: str, data_format: Any, formats: tuple[str, ...]) -> str | 
         return None
     name = str(getattr(data_format, "value", data_format)).upper()
     if name not in formats:
-        known = " or ".join(formats)
-        raise nd.ConfigurationError(f"{who}: data_format must be {known}, got {data_format!r}. Leave it out.")
+        known, words = " or ".join(formats), ("CHANNELS_FIRST", "CHANNELS_LAST")
+        remedy = f"Say {formats[words.index(name)]!r}." if name in words else "Leave it out."
+        raise nd.ConfigurationError(f"{who}: data_format must be {known}, got {data_format!r}. {remedy}")
     return name
 
 
@@ -237,3 +238,12 @@ def wanted_of(nodes: Sequence[Any]) -> dict[int, str]:
         elif origin is not None and own is not None:
             wanted.setdefault(origin, own)
     return wanted
+
+
+Sizes = Sequence[int | None]
+"""Of an example, None where any is right."""
+
+
+def fits(sizes: Sequence[int], expected: Sizes) -> bool:
+    """Tell whether the sizes of an example are the expected ones, of which None may be any."""
+    return len(sizes) == len(expected) and all(b in (None, a) for a, b in zip(sizes, expected, strict=True))

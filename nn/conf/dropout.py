@@ -12,7 +12,7 @@ from nd.checks import describe_shape
 from nd.part import undefined
 from nd.typing import Array
 
-from .noise import Noise, Probability
+from .noise import Noise, Probability, Retaining
 
 Buffers = Callable[..., Array]
 
@@ -26,11 +26,6 @@ class IDropout(Noise):
 
     of_elements: ClassVar[bool] = False
     """Whether every number of the input has a draw of its own and no other meaning than its value."""
-
-    @property
-    def does_nothing(self) -> bool:
-        """Whether every input stays as it is, so that nothing is drawn either."""
-        return False
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array | None]:
         """Return the layer's input in place of x, and the factors that `backprop` needs, if any.
@@ -54,35 +49,26 @@ class IDropout(Noise):
         return nd.muli(epsilon, kept)
 
 
-class _Retaining(IDropout):
-    """With p, the probability to retain."""
-
-    p: Probability
-
-    def _check(self, field: str, value: float, when: str) -> None:
-        if not 0.0 < value <= 1.0:
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: p is the probability to retain, 0 < p <= 1, got {value}{when}. "
-                "Leave it out for no dropout."
-            )
-
-    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        return (self.value_of("p", iteration, epoch),)
-
-
-@dataclass(frozen=True)
-class Dropout(_Retaining):
+@dataclass(frozen=True, init=False)
+class Dropout(Retaining, IDropout):
     """Inverted dropout: an input stays with probability p and is then divided by p, else it is 0.
 
     Parameters
     ----------
-    p : float or Schedule
-        Probability to **retain**, as in DL4J; 1 keeps everything.
+    p : float or Schedule, optional
+        Probability to **retain**, as in DL4J, the opposite of Keras's and PyTorch's; 1 keeps everything.
+    rate : float, optional
+        Probability to **drop**, in the place of p = 1 - rate.
 
     Raises
     ------
     ConfigurationError
-        p is not in 0 < p <= 1.
+        p is not in 0 < p <= 1, or rate not in 0 <= rate < 1; both are given, or neither.
+
+    Examples
+    --------
+    >>> Dropout(rate=0.2)
+    Dropout(p=0.8)
 
     Notes
     -----
@@ -92,10 +78,6 @@ class Dropout(_Retaining):
     pure = True
     of_elements: ClassVar[bool] = True
     p: Probability
-
-    @property
-    def does_nothing(self) -> bool:
-        return self.p == 1.0
 
     def mask(self, shape: tuple[int, ...], dtype: str) -> Array:
         """Draw the factors, 0 or 1 / p, in the c order of the input; with a schedule p is that of its beginning."""
@@ -112,19 +94,21 @@ class Dropout(_Retaining):
         return nd.multiply(x, mask, nd.buffer_like(x, buffers, "dropped")), mask
 
 
-@dataclass(frozen=True)
-class AlphaDropout(_Retaining):
+@dataclass(frozen=True, init=False)
+class AlphaDropout(Retaining, IDropout):
     """Dropout that keeps the mean and the variance of SELU's values: a dropped input becomes SELU's limit, not 0.
 
     Parameters
     ----------
-    p : float or Schedule
+    p : float or Schedule, optional
         Probability to **retain**.
+    rate : float, optional
+        Probability to **drop**, in the place of p = 1 - rate.
 
     Raises
     ------
     ConfigurationError
-        p is not in 0 < p <= 1.
+        p is not in 0 < p <= 1, or rate not in 0 <= rate < 1; both are given, or neither.
 
     Notes
     -----
@@ -200,6 +184,7 @@ class GaussianNoise(IDropout):
     Parameters
     ----------
     stddev : float or Schedule
+        Standard deviation, not the variance.
 
     Raises
     ------
@@ -227,19 +212,21 @@ class GaussianNoise(IDropout):
         return nd.addi(noise, x), None
 
 
-@dataclass(frozen=True)
-class SpatialDropout(_Retaining):
+@dataclass(frozen=True, init=False)
+class SpatialDropout(Retaining, IDropout):
     """Dropout of all of a channel of an example, ``x [N, C, ...]`` of rank 3 or more.
 
     Parameters
     ----------
-    p : float or Schedule
+    p : float or Schedule, optional
         Probability to **retain** a channel, which is then divided by p.
+    rate : float, optional
+        Probability to **drop** a channel, in the place of p = 1 - rate.
 
     Raises
     ------
     ConfigurationError
-        p is not in 0 < p <= 1.
+        p is not in 0 < p <= 1, or rate not in 0 <= rate < 1; both are given, or neither.
     ShapeError
         An input is of rank 2 or less.
 
@@ -249,6 +236,7 @@ class SpatialDropout(_Retaining):
     """
 
     pure = True
+    retained: ClassVar[str] = "channels"
     p: Probability
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:

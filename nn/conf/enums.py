@@ -1,10 +1,15 @@
-"""String enums: ``"relu"`` works wherever ``Activation.RELU`` does."""
+"""String enums: ``"relu"`` works wherever ``Activation.RELU`` does.
+
+`Activation` and `Updater` are the base classes of `nd` and `optimize`, which have the names too.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from nd.java_names import JavaEnum
+from nd.activations import Activation as Activation
+from nd.java_enums import JavaEnum
+from optimize import Updater as Updater
 
 
 class BackpropType(JavaEnum):
@@ -43,22 +48,6 @@ class OptimizationAlgorithm(JavaEnum):
     STOCHASTIC_GRADIENT_DESCENT = "stochastic_gradient_descent"
 
 
-class Updater(JavaEnum):
-    """Updaters by name, for the fluent Builder; `optimize` has their classes."""
-
-    ADABELIEF = "adabelief"
-    ADADELTA = "adadelta"
-    ADAGRAD = "adagrad"
-    ADAM = "adam"
-    ADAMAX = "adamax"
-    AMSGRAD = "amsgrad"
-    NADAM = "nadam"
-    NESTEROVS = "nesterovs"
-    NONE = "noop"
-    RMSPROP = "rmsprop"
-    SGD = "sgd"
-
-
 class WeightInit(JavaEnum):
     """Starts of weights; formulas in `nn.networks.weights`."""
 
@@ -83,38 +72,6 @@ class WeightInit(JavaEnum):
     XAVIER_LEGACY = "xavier_legacy"
     XAVIER_UNIFORM = "xavier_uniform"
     ZERO = "zero"
-
-
-class Activation(JavaEnum):
-    """Activation functions; formulas in `nd.activations`."""
-
-    def get_activation_function(self) -> Any:
-        """Return the function."""
-        from nd.activations import get_activation
-
-        return get_activation(self)
-
-    CUBE = "cube"
-    ELU = "elu"
-    GELU = "gelu"
-    HARDSIGMOID = "hardsigmoid"
-    HARDTANH = "hardtanh"
-    IDENTITY = "identity"
-    LEAKYRELU = "leakyrelu"
-    MISH = "mish"
-    RATIONALTANH = "rationaltanh"
-    RECTIFIEDTANH = "rectifiedtanh"
-    RELU = "relu"
-    RELU6 = "relu6"
-    RRELU = "rrelu"
-    SELU = "selu"
-    SIGMOID = "sigmoid"
-    SOFTMAX = "softmax"
-    SOFTPLUS = "softplus"
-    SOFTSIGN = "softsign"
-    SWISH = "swish"
-    TANH = "tanh"
-    THRESHOLDEDRELU = "thresholdedrelu"
 
 
 class LossFunction(JavaEnum):

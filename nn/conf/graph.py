@@ -62,6 +62,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
     input_types: tuple[InputType, ...] | None = None
     order: tuple[str, ...] | None = None
     compared: ClassVar[tuple[str, ...]] = ("inputs", "outputs", "vertices", "vertex_inputs", "preprocessors")
+    made_by: ClassVar[str] = "Say NeuralNetConfiguration(...).graph(inputs=..., nodes=..., outputs=...)."
     java_names: ClassVar[dict[str, str]] = {
         "data_type": "dtype", "network_inputs": "inputs", "network_outputs": "outputs",
     }  # fmt: skip
@@ -100,8 +101,8 @@ class ComputationGraphConfiguration(NetworkConfiguration):
 
     @cached_property
     def output_nodes(self) -> tuple[int, ...]:
-        names = [node.name for node in self.nodes]
-        return tuple(names.index(output) for output in self.outputs)
+        numbers = {node.name: number for number, node in enumerate(self.nodes)}
+        return tuple(numbers[output] for output in self.outputs)
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -131,14 +131,16 @@ def assemble(
         name: vertex.inferred() if isinstance(vertex, VertexConf) and name not in complete else vertex
         for name, vertex in conf.vertices.items()
     }
-    return replace(conf, vertices=inferred)
+    conf = replace(conf, vertices=inferred)
+    conf.check_training()
+    return conf
 
 
 def _several(kind: str, names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
     if isinstance(names, str):
         return (names,)
-    if not isinstance(names, Iterable):
+    if not isinstance(names, Iterable) or getattr(names, "shape", None) == ():
         raise nd.ConfigurationError(f"graph: {kind} must be a name or several, got {shown(names)}.")
     return tuple(names)
 
@@ -158,7 +160,7 @@ def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...
 
 
 def _check_preprocessors(graph: Graph) -> None:
-    layers = [name for name, conf in graph.vertices.items() if isinstance(conf, LayerConf)]
+    layers = {name: conf for name, conf in graph.vertices.items() if isinstance(conf, LayerConf)}
     for name, preprocessor in graph.preprocessors.items():
         nd.checks.check_choice("graph: preprocessors", "layer", name, layers)
         if not isinstance(preprocessor, InputPreProcessor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import nd
@@ -41,7 +42,7 @@ def check_structure(
             raise nd.ConfigurationError(
                 f"graph: every name must stand for one thing, got {name!r} for an input and for a vertex. Rename one."
             )
-    known = [*inputs, *vertex_inputs]
+    known = dict.fromkeys((*inputs, *vertex_inputs))
     for name, sources in vertex_inputs.items():
         if not sources:
             raise nd.ConfigurationError(f"graph: vertex {name!r} must have inputs, got none. Name them behind it.")
@@ -58,27 +59,29 @@ def _refuse_doubled(kind: str, names: Sequence[str]) -> None:
     for name in names:
         if not isinstance(name, str) or not name:
             raise nd.ConfigurationError(f"graph: names of {kind}s must be texts, got {name!r}.")
-        if names.count(name) > 1:
-            raise nd.ConfigurationError(
-                f"graph: every {kind} must be named once, got {name!r} {names.count(name)} times."
-            )
+    doubled = [name for name, count in Counter(names).items() if count > 1]
+    if doubled:
+        raise nd.ConfigurationError(
+            f"graph: every {kind} must be named once, got {doubled[0]!r} {names.count(doubled[0])} times."
+        )
 
 
 def _refuse_circle(vertex_inputs: Mapping[str, Sequence[str]]) -> None:
     done: set[str] = set()
     for first in vertex_inputs:
-        path: list[str] = []
+        path: dict[str, None] = {}
         ahead = [(first, iter(vertex_inputs[first]))] if first not in done else []
         while ahead:
             name, sources = ahead[-1]
             if len(path) < len(ahead):
-                path.append(name)
+                path[name] = None
             source = next((source for source in sources if source in vertex_inputs and source not in done), None)
             if source is None:
-                done.add(path.pop())
+                done.add(path.popitem()[0])
                 ahead.pop()
             elif source in path:
-                circle = [*path[path.index(source) :], source]
+                names = list(path)
+                circle = [*names[names.index(source) :], source]
                 raise nd.ConfigurationError(
                     f"graph: no vertex may depend on itself, got the circle {' <- '.join(circle)}. Take an input away."
                 )

@@ -82,23 +82,51 @@ def topological_order(inputs: Sequence[str], vertex_inputs: Mapping[str, Sequenc
     return order
 
 
-def stored_order(document: Mapping[str, Any], inputs: Sequence[str], vertices: Sequence[str]) -> list[str] | None:
-    """Return the order that a configuration carries, by names or by indices; None if it carries none.
+def stored_order(
+    document: Mapping[str, Any], inputs: Sequence[str], vertices: Sequence[str], before: Mapping[str, Sequence[str]]
+) -> list[str] | None:
+    """Return the order that a configuration carries, by names, by indices or by both; None if it carries none.
+
+    Parameters
+    ----------
+    document : dict
+    inputs, vertices : sequence of str
+        Their names, in the order of their indices.
+    before : mapping of str -> sequence of str
+        Vertex -> names of its inputs.
 
     Raises
     ------
     FormatError
-        It is no order of these vertices.
+        It is no order of these vertices, names and indices differ, or a vertex comes before an input of its own.
     """
     names = [*inputs, *vertices]
-    by_name, by_index = document.get("topologicalOrderStr"), document.get("topologicalOrder")
-    if isinstance(by_name, list) and by_name:
-        order = by_name
-    elif isinstance(by_index, list) and by_index:
+    by_index = _order_in(document, "topologicalOrder")
+    if by_index is not None:
         valid = all(type(index) is int and 0 <= index < len(names) for index in by_index)
-        order = [names[index] for index in by_index] if valid else []
-    else:
-        return None
-    if not all(isinstance(name, str) for name in order) or sorted(order) != sorted(names):
-        raise FormatError(f"configuration: topologicalOrder must name each of {len(names)} vertices once.")
+        by_index = [names[index] for index in by_index] if valid else []
+    by_name = _order_in(document, "topologicalOrderStr")
+    for key, order in (("topologicalOrderStr", by_name), ("topologicalOrder", by_index)):
+        if order is not None and (not all(isinstance(name, str) for name in order) or sorted(order) != sorted(names)):
+            raise FormatError(f"configuration: {key} must name each of {len(names)} vertices once.")
+    if by_name is not None and by_index is not None and by_name != by_index:
+        place = next(place for place, name in enumerate(by_name) if name != by_index[place])
+        raise FormatError(
+            "configuration: topologicalOrder and topologicalOrderStr must say one order, got "
+            f"{by_index[place]!r} and {by_name[place]!r} at place {place}. Take one of them out."
+        )
+    order = by_name or by_index
+    places = {name: place for place, name in enumerate(order or ())}
+    for name in vertices if order else ():
+        late = next((source for source in before.get(name, ()) if places.get(source, -1) > places[name]), None)
+        if late is not None:
+            raise FormatError(
+                f"configuration: topologicalOrder must have every vertex behind its inputs, got {name!r} before its "
+                f"input {late!r}. Take the order out: it follows from the inputs."
+            )
     return order
+
+
+def _order_in(document: Mapping[str, Any], key: str) -> list[Any] | None:
+    order = document.get(key)
+    return order if isinstance(order, list) and order else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.activations import Activation
-from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative, converted
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative, called, converted
 from nd.checks import check_choice
 from nd.rules import SWITCH
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from .multilayer import MultiLayerConfiguration
 
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
+
+
+JAVAS_DEFAULT = Sgd()
+"""The updater of those who choose none: this very object, which nobody else has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +94,7 @@ class NeuralNetConfiguration(Checked):
 
     seed: Long | None = None
     dtype: str | None = None
-    updater: str | Updater = field(default_factory=Sgd)
+    updater: str | Updater = JAVAS_DEFAULT
     bias_updater: str | Updater | None = None
     learning_rate: NonNegative | Schedule | None = None
     momentum: Fraction | Schedule | None = None
@@ -162,9 +166,10 @@ class NeuralNetConfiguration(Checked):
         """Start DL4J's fluent style."""
         return Builder(cls)
 
+    @called
     def list(
         self,
-        *layers: LayerConf,
+        *layers: LayerConf | Sequence[LayerConf],
         input_type: InputType | None = None,
         preprocessors: Mapping[int, InputPreProcessor] | None = None,
         backprop_type: str = "standard",
@@ -212,7 +217,8 @@ class NeuralNetConfiguration(Checked):
         """
         from .multilayer import MultiLayerConfiguration
 
-        stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
+        given: Any = layers[0] if len(layers) == 1 and isinstance(layers[0], (list, tuple)) else layers
+        stacked, placed = stack(self, given, input_type, {} if preprocessors is None else preprocessors)
         named = [(label_of(index, layer), layer) for index, layer in enumerate(stacked)]
         if self.validate_output_layer_config:
             check_output_layers(named)
@@ -220,8 +226,11 @@ class NeuralNetConfiguration(Checked):
         base = self if self.layer is None else replace(self, layer=None)
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
-        return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
+        conf = MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
+        conf.check_training()
+        return conf
 
+    @called
     def graph(
         self,
         inputs: Mapping[str, InputType | None] | Sequence[str] | str,

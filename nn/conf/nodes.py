@@ -14,7 +14,7 @@ from optimize.terminations import TerminationCondition
 from ..layers.base import LayerConf
 from ..step.params import ParamLayout
 from .data_formats import NetworkFormats
-from .enums import OF_SERIES, BackpropType
+from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from .input_type import InputType, RecurrentType
 from .network import OF_NETWORKS, NeuralNetConfiguration
 from .preprocessors import InputPreProcessor
@@ -186,6 +186,19 @@ class NetworkConfiguration(Checked):
     def as_initialised(self) -> Self:
         """Return the configuration as that of a network that was initialised, which files have."""
         return self
+
+    def check_training(self) -> None:
+        """Raise where the first step of training would, whatever the data are; see `nn.conf.training_checks`."""
+        plain = self.optimization_algo == OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT
+        plain = plain and self.backprop_type == BackpropType.STANDARD
+        for node in self.nodes if plain else ():
+            loss, drop_out = (getattr(node.conf, name, None) for name in ("loss", "drop_out"))
+            plain = plain and drop_out is None and getattr(loss, "weights", None) is None
+        if plain:
+            return
+        from .training_checks import check_training  # which most programs do not need
+
+        check_training(self)
 
     def to_json(self) -> str:
         """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""

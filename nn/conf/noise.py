@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Annotated, Any, ClassVar
 
 import nd
-from nd.arguments import Checked
+from nd.arguments import Checked, Range, checked
 from nd.part import Part
 from nd.typing import Array
 from optimize import Schedule
@@ -14,6 +18,8 @@ from optimize import Schedule
 from ..step.params import ParamSpec
 
 Probability = float | Schedule
+Dropped = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)]
+"""A probability to drop."""
 
 
 class Noise(Part, Checked):
@@ -51,6 +57,99 @@ class Noise(Part, Checked):
 
     def _check(self, field: str, value: float, when: str) -> None:
         """Raise ConfigurationError unless the field may have that value."""
+
+
+class Retaining(Noise):
+    """Shared by noises that keep a number with probability p, as Java's do.
+
+    Parameters
+    ----------
+    p : float or Schedule, optional
+        Probability to **retain**.
+    rate : float, optional
+        Probability to **drop**, in the place of p = 1 - rate.
+    """
+
+    retained: ClassVar[str] = "inputs"
+    """What is kept, for messages."""
+    p: Probability
+
+    @checked
+    def __init__(self, p: Probability | None = None, *, rate: Dropped | None = None) -> None:
+        if p is None and rate is not None:
+            given: Probability = round(1.0 - rate, 15)  # so that rate=0.9 is p=0.1, and not 0.09999999999999998
+        elif p is not None and rate is None:
+            given = p
+        else:
+            got = "neither" if p is None else f"p={p!r} and rate={rate!r}"
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: expected p, the probability to retain, or rate, the probability to drop, got "
+                f"{got}. To drop 20 % write rate=0.2 or p=0.8."
+            )
+        object.__setattr__(self, "p", given)
+        self.__post_init__()
+        if rate is None:
+            warn_of_few(f"{type(self).__name__}: p={p!r}", self.p, type(self).__name__, self.retained)
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        if not 0.0 < value <= 1.0:
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: p is the probability to retain, 0 < p <= 1, got {value}{when}. "
+                "Leave it out for no dropout."
+            )
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        return (self.value_of("p", iteration, epoch),)
+
+
+_PACKAGES = {"dataclasses", "nd", "nn", "optimize"}
+_warned = False
+_from_file: ContextVar[bool] = ContextVar("_from_file", default=False)
+
+
+@contextmanager
+def read_from_file() -> Iterator[None]:
+    """Construct noises without the warning of `warn_of_few`: what a file says was trained with."""
+    token = _from_file.set(True)
+    try:
+        yield
+    finally:
+        _from_file.reset(token)
+
+
+def warn_of_few(given: str, p: Any, kind: str = "Dropout", retained: str = "inputs") -> None:
+    """Warn, once in a process, of a probability to retain that may have been meant as one to drop: it is below 0.5.
+
+    Parameters
+    ----------
+    given : str
+        Who got it as what: "DenseLayer: drop_out=0.2".
+    p : float, or anything else
+        The probability, if it is a number.
+    kind : str
+        Name of the class whose `rate` leaves no doubt.
+    retained : str
+        What is kept with that probability.
+    """
+    global _warned
+    if _warned or _from_file.get() or not isinstance(p, float) or not 0.0 < p < 0.5:
+        return
+    _warned = True
+    kept, dropped = f"{p:.4g}", f"{1.0 - p:.4g}"
+    warnings.warn(
+        f"{given} keeps {100.0 * p:.4g} % of the {retained} and drops {100.0 * (1.0 - p):.4g} %, because it is the "
+        f"probability to retain, as in Deeplearning4j. To drop {100.0 * p:.4g} %, write {dropped}, or {kind}(rate="
+        f"{kept}); {kind}(rate={dropped}) is the same as now, without this warning.",
+        stacklevel=_frames_to_the_program(),
+    )
+
+
+def _frames_to_the_program() -> int:
+    """Return the stacklevel, for a warning of the caller's, of the line outside of this library."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class NumbersInForce:
@@ -94,11 +193,11 @@ class Noising:
     noise : IWeightNoise
     numbers : NumbersInForce
         Of the noise.
-    specs : tuple of ParamSpec
-        Of all parameters of the layer.
+    specs : iterable of ParamSpec
+        Of parameters of the layer, in the order in which their noise is drawn.
     """
 
-    def __init__(self, noise: Any, numbers: NumbersInForce, specs: tuple[ParamSpec, ...]) -> None:
+    def __init__(self, noise: Any, numbers: NumbersInForce, specs: Iterable[ParamSpec]) -> None:
         self.noise, self.numbers = noise, numbers
         self.specs = [spec for spec in specs if spec.is_weight or (spec.bias and noise.apply_to_biases)]
 

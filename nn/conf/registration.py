@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
 from nd import ChoiceError, FormatError
+from nd.checks import suggestion
 from nd.on_demand import ClassTable
 
 from ..files.forms import LayerForm, with_codecs
@@ -88,8 +88,7 @@ def _known(kind: str, name: str) -> Written | None:
 
 
 def _unknown(kind: str, name: str, data: dict[str, Any]) -> ChoiceError:
-    near = difflib.get_close_matches(name, [*_TABLES[kind].class_names, *registered_names(kind)], n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = suggestion("class", name, [*_TABLES[kind].class_names, *registered_names(kind)])
     return ChoiceError(
         f"{kind}: unknown class {data.get('@class')!r}.{hint} Make a {kind} of your own known with nn.register."
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import nd
+from nd.arguments import shown
 
 from ..layers.base import LayerConf, label_of
 from ..layers.losses.output import OutputMixin
@@ -30,7 +31,10 @@ def stack(
         raise nd.ConfigurationError("list: a network needs at least one layer, got none.")
     for index, layer in enumerate(layers):
         if not isinstance(layer, LayerConf):
-            raise nd.ConfigurationError(f"list: layer {index} must be a layer configuration, got {layer!r}.")
+            name = layer.__name__ if isinstance(layer, type) else "DenseLayer"
+            raise nd.ConfigurationError(
+                f"list: layer {index} must be a layer configuration, got {shown(layer)}. Write {name}(...)."
+            )
         if not type(layer.innermost).__module__.startswith("nn."):
             from .own_layers import check_class  # which programs without own layers do not need
 

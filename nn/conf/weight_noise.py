@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 from nd.part import undefined
 from nd.typing import Array
 
 from .distributions import Distribution
-from .noise import Noise, Probability
+from .noise import Dropped, Noise, Probability, Retaining
 
 
 class IWeightNoise(Noise):
@@ -41,21 +41,23 @@ class _DrawnInOrder(IWeightNoise):
         return self.get_in_order(param, numbers, out, "c")
 
 
-@dataclass(frozen=True)
-class DropConnect(_DrawnInOrder):
+@dataclass(frozen=True, init=False)
+class DropConnect(Retaining, _DrawnInOrder):
     """A weight stays with probability p, else it is 0; weights that stay are not scaled.
 
     Parameters
     ----------
-    p : float or Schedule
+    p : float or Schedule, optional
         Probability to **retain** a weight.
     apply_to_biases : bool
         Biases too.
+    rate : float, optional
+        Probability to **drop** a weight, in the place of p = 1 - rate.
 
     Raises
     ------
     ConfigurationError
-        p is not in 0 < p <= 1.
+        p is not in 0 < p <= 1, or rate not in 0 <= rate < 1; both are given, or neither.
 
     Notes
     -----
@@ -63,17 +65,15 @@ class DropConnect(_DrawnInOrder):
     """
 
     pure = True
+    retained: ClassVar[str] = "weights"
     p: Probability
     apply_to_biases: bool = False
 
-    def _check(self, field: str, value: float, when: str) -> None:
-        if not 0.0 < value <= 1.0:
-            raise nd.ConfigurationError(
-                f"DropConnect: p is the probability to retain a weight, 0 < p <= 1, got {value}{when}."
-            )
-
-    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        return (self.value_of("p", iteration, epoch),)
+    def __init__(
+        self, p: Probability | None = None, apply_to_biases: bool = False, *, rate: Dropped | None = None
+    ) -> None:
+        object.__setattr__(self, "apply_to_biases", apply_to_biases)
+        super().__init__(p, rate=rate)
 
     def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])

@@ -6,7 +6,7 @@ the constructors in which Java differs from ours. See docs/java.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nd import activations, losses
 from nd.activations import ACTIVATIONS
@@ -14,13 +14,14 @@ from nd.dataset import *  # noqa: F403
 from nd.evaluation import *  # noqa: F403
 from nd.java_names import Pair
 from nd.losses import *  # noqa: F403
+from nd.on_demand import unknown_name
 from optimize import *  # noqa: F403
 from optimize import CollectScoresListener, Listener, updaters
 from optimize.earlystopping import *  # noqa: F403
 
-from .. import *  # type: ignore[assignment]  # noqa: F403
+from .. import *  # noqa: F403
 from ..conf.distributions import ConstantDistribution, Distribution
-from ..conf.enums import BackpropType, CNN2DFormat, Updater  # type: ignore[assignment]
+from ..conf.enums import BackpropType, CNN2DFormat
 from ..files.json_inits import INIT_CLASSES
 from ..networks.weights import ScaledWeightInit
 from .constants import (
@@ -145,3 +146,8 @@ globals().update({java: _init(name) for name, java in INIT_CLASSES.items()})
 globals().update({activation.java_class: activation for activation in ACTIVATIONS.values()})
 
 __all__ = sorted(name for name, value in globals().items() if name[0].isupper() and callable(value) and name != "Any")
+
+if not TYPE_CHECKING:  # type checkers would take every name for an attribute
+
+    def __getattr__(name: str) -> Any:
+        raise unknown_name(__name__, name, __all__)

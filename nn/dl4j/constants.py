@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 
 from ..conf.enums import LossFunction
 

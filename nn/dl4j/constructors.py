@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import nn
 import optimize
 from nd import evaluation, losses
+from nd.java_enums import NameHolder
 from nd.java_names import JavaNamedABC
 from optimize import LayerConstraint, updaters
 from optimize.builder import Builder
@@ -33,7 +34,11 @@ class _NamesOfOurs(JavaNamedABC):
         return isinstance(instance, cls.__mro__[1])
 
 
-class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
+class _JavasArgumentsOfUpdaters(_JavasArguments, NameHolder):
+    """The same of updaters, whose base holds names."""
+
+
+class Nesterovs(updaters.Nesterovs, metaclass=_JavasArgumentsOfUpdaters):
     """The updater: ``Nesterovs(momentum)``, ``Nesterovs(rate, momentum)``; a schedule alone is the rate."""
 
     @staticmethod

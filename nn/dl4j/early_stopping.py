@@ -19,11 +19,13 @@ _KINDS: dict[type, Any] = {
 class EarlyStoppingTrainer(stopping.EarlyStoppingTrainer):
     """Trains a network, or one that is built from a configuration. Source: DL4J ``EarlyStoppingTrainer``."""
 
-    def __init__(self, conf: Any, model: Any, train_iterator: Any, listener: Any = None) -> None:
+    def __init__(
+        self, conf: Any, model: Any, train_iterator: Any, listener: Any = None, *, class_weight: Any = None
+    ) -> None:
         network = _KINDS[type(model)](model).init() if type(model) in _KINDS else model
         if not network.is_init_called():
             network.init()
-        super().__init__(conf, network, train_iterator, listener)
+        super().__init__(conf, network, train_iterator, listener, class_weight=class_weight)
 
 
 class EarlyStoppingGraphTrainer(EarlyStoppingTrainer):

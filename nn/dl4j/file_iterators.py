@@ -13,6 +13,7 @@ from typing import overload
 from nd import ConfigurationError, DataError, dataset
 from nd.arguments import Count, Path, checked
 from nd.dataset import DataSet
+from nd.files.writing import check_folder
 
 
 class _SavedDataSets(Sequence[DataSet]):
@@ -110,6 +111,7 @@ class MiniBatchFileDataSetIterator(ExistingMiniBatchDataSetIterator):
                 f"examples, got {batch}."
             )
         if root_dir is not None:
+            check_folder("MiniBatchFileDataSetIterator", root_dir)
             pathlib.Path(root_dir).mkdir(parents=True, exist_ok=True)
         self.root_dir = pathlib.Path(tempfile.mkdtemp(prefix="minibatches-", dir=root_dir))
         if delete:

@@ -7,7 +7,8 @@ from typing import Any
 
 import nd
 from nd.dataset import DataSet, MultiDataSet
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
+from nd.state import Restoring
 from nd.typing import Array
 from optimize.builder import Builder
 
@@ -63,11 +64,11 @@ class _Check:
     def _gradient(self, data: Any) -> list[float]:
         """Return the gradient of the score: divided by the examples, with the penalties."""
         net = self.net
-        with net.lock, net.on_backend():
+        with net.lock, Restoring(), net.on_backend():
             net.step_on(data)
         net.compute_gradient_and_score()
         examples = net.batch_size if net.conf.mini_batch else None
-        with net.on_backend():
+        with Restoring(), net.on_backend():
             return nd.to_host(net.updater.objective_gradient(examples, net.iteration_count, net.epoch_count)).tolist()
 
     def _derivative(self, data: Any, params: Array, at: int) -> float:

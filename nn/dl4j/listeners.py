@@ -10,8 +10,9 @@ from nd import ConfigurationError
 from nd.arguments import Count, Natural, checked, shown
 from nd.checks import check_choice
 from nd.evaluation.java_text import shortest
-from nd.files.writing import Target, replacing
-from nd.java_names import JavaEnum, JavaNames
+from nd.files.writing import TEXT, Target, replacing
+from nd.java_enums import JavaEnum
+from nd.java_names import JavaNames
 from optimize import CollectScoresListener, Listener, listeners
 from optimize.builder import Builder
 from optimize.earlystopping.iteration_conditions import SECONDS
@@ -85,7 +86,7 @@ class CollectScoresIterationListener(CollectScoresListener):
         """
         kept = zip(self.iterations, self.scores, strict=True)
         lines = [("Iteration", "Score"), *((str(iteration), shortest(score)) for iteration, score in kept)]
-        with replacing("exportScores", target) as file:
+        with replacing("exportScores", target, TEXT) as file:
             file.write("\n".join(delimiter.join(line) for line in lines).encode())
 
 

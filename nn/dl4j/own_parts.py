@@ -141,18 +141,18 @@ class IDropout(dropout.IDropout):
         if "applyDropout" in vars(cls):  # of Java's signature; the layers call another one
             cls.java_apply = vars(cls)["applyDropout"]
             del cls.apply_dropout
-        if "backprop" in vars(cls):
+        if "backprop" in vars(cls) and cls.java_apply is not None:
             cls.java_backprop = vars(cls)["backprop"]
             del cls.backprop
 
     @property
     def scheduled(self) -> bool:
-        """Yes: the numbers are iteration and epoch."""
-        return True
+        """Whether numbers change: Java's are iteration and epoch."""
+        return self.java_apply is not None or super().scheduled
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        """Return both."""
-        return float(iteration), float(epoch)
+        """Return Java's: both; those of a class that is written with our methods are its own."""
+        return super().numbers(iteration, epoch) if self.java_apply is None else (float(iteration), float(epoch))
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Any) -> tuple[Array, Any]:
         """Return the result of the program's own ``applyDropout``, and iteration and epoch for the way back."""

@@ -13,7 +13,7 @@ from nd.checks import check_choice
 from nd.dataset import DataSet, DataSetIterator
 from nd.dataset.iterator import refuse_num
 from nd.dataset.java_random import JavaRandom
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 from nd.random import Random
 from nd.typing import Array
 

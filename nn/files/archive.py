@@ -16,11 +16,23 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 from nd import FormatError, NdError, serde
-from nd.files.reading import MOST_RATIO, Source, most_unpacked, name_of, opening_to_seek, regular_file
-from nd.files.writing import Target, replacing
+from nd.arguments import shown
+from nd.files.reading import (
+    KNOWN_ENDINGS,
+    MOST_RATIO,
+    Source,
+    ending_of,
+    most_unpacked,
+    name_of,
+    opening_to_seek,
+    raised_by_others,
+    regular_file,
+)
+from nd.files.writing import FileKind, Target, replacing
+from nd.files.zips import ZipFile
 
 _DAMAGE: tuple[type[Exception], ...] = (
     EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
@@ -28,9 +40,24 @@ _DAMAGE: tuple[type[Exception], ...] = (
 )  # fmt: skip
 """The errors of reading a damaged archive."""
 
-_MOST_JSON = 16 << 20  # bytes; thousands of layers
+MODEL_ZIP = FileKind(
+    "a model zip of Deeplearning4j",
+    (".zip", ".bin"),
+    {
+        ".json": "The configuration alone is net.conf.to_json(). ",
+        ".npz": "A file of named arrays is written by net.save. ",
+        ".safetensors": "A file of named arrays is written by net.save. ",
+        **dict.fromkeys((".joblib", ".pickle", ".pkl"), "A pickle is written by pickle.dump(net, file). "),
+        **dict.fromkeys(
+            (".pt", ".pt2", ".pth"), "What PyTorch's programs read of it is written by net.save under .safetensors. "
+        ),
+    },
+)
+
+_MOST_JSON = 64 << 20  # bytes; tens of thousands of layers
 _LIKELY = 64 << 20  # bytes of an array of unknown length
 _ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
+_HEAD = 64  # bytes that tell other kinds of files apart
 _PIECE = 1 << 20  # bytes
 _PLAIN_ZIP = 1 << 30  # bytes that an entry may have without the 64 bit form
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
@@ -45,17 +72,23 @@ def reading(who: str, source: Source, read: Callable[[str, zipfile.ZipFile], _Re
     path = name_of(source)
     with opening_to_seek(who, source, b"PK") as file:  # its own errors (no such file, a folder) come out as they are
         try:
-            with zipfile.ZipFile(file) as archive:
+            with ZipFile(file) as archive:
                 _check_entries(path, archive)
                 return read(path, archive)
-        except NdError:
-            raise
         except _DAMAGE as error:
-            raise _as_format_error(path, error) from error
+            if isinstance(error, NdError) or raised_by_others(error):
+                raise
+            raise _as_format_error(path, file, error) from error
 
 
-def _as_format_error(path: Any, error: Exception) -> FormatError:
-    return FormatError(f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?")
+def _as_format_error(path: Any, file: BinaryIO, error: Exception) -> FormatError:
+    from .other_kinds import kind_of_bytes  # which programs without wrong files do not need
+
+    file.seek(0)
+    ending, kind = ending_of(path), kind_of_bytes(str(path), file.read(_HEAD))
+    foreign = ending in KNOWN_ENDINGS and ending not in MODEL_ZIP.endings
+    remedy = f"By its name it is {KNOWN_ENDINGS[ending]}." if foreign else "Is it truncated, or another kind?"
+    return FormatError(f"{path}: expected a model zip, got {kind or f'{error}. {remedy}'}")
 
 
 def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
@@ -72,7 +105,7 @@ def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
         seen.add(info.filename)
 
 
-def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.BufferedReader:
+def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> BinaryIO:
     """Return an entry that claims at most `most` bytes as a stream; small reads unpack no more than they ask for.
 
     Raises
@@ -84,10 +117,10 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
     try:
         info = archive.getinfo(name)
     except KeyError:
-        raise FormatError(
-            f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model? "
-            "Files of arrays are read by nn.files.exchange.read_array_file."
-        ) from None
+        from .other_kinds import kind_of_entries
+
+        names = archive.namelist()
+        raise FormatError(f"{path}: expected an entry {name!r}, got {shown(names)}. {kind_of_entries(names)}") from None
     if info.flag_bits & 1:
         raise FormatError(f"{path}: entry {name!r} must not be encrypted. Unpack the model with its password first.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -100,7 +133,7 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
             f"{path}: entry {name!r} must hold at most {honest:,} bytes in a file of this size, "
             f"got {info.file_size:,}. Was it made to fill the memory?"
         )
-    return io.BufferedReader(archive.open(info), 1 << 16)  # type: ignore[arg-type]
+    return cast(BinaryIO, archive.open(info))  # not in a BufferedReader, which swallows a Ctrl-C as it begins
 
 
 def _length(archive: zipfile.ZipFile) -> int:
@@ -153,7 +186,7 @@ def has_entry(archive: zipfile.ZipFile, name: str) -> bool:
 def write_archive(who: str, path: Target, entries: Mapping[str, bytes], compressed: bool = True) -> None:
     """Write entries in their order; a file is replaced when all of it is on the disk."""
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with replacing(who, path) as file, zipfile.ZipFile(file, "w") as archive:
+    with replacing(who, path, MODEL_ZIP) as file, ZipFile(file, "w") as archive:
         for name, content in entries.items():
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, method)
 
@@ -161,7 +194,7 @@ def write_archive(who: str, path: Target, entries: Mapping[str, bytes], compress
 def with_entry(who: str, path: str | os.PathLike[str], name: str, content: bytes) -> None:
     """Write an archive anew with one entry put in or replaced; the rest are copied as they are, a piece at a time."""
     regular_file(who, path)  # not a pipe: opened to be written to, it would wait
-    with replacing(who, path) as file, zipfile.ZipFile(file, "w") as target:
+    with replacing(who, path, MODEL_ZIP) as file, ZipFile(file, "w") as target:
         for entry, pieces in itertools.groupby(_pieces(path), key=operator.itemgetter(0)):
             if entry != name:
                 _write_pieces(target, pieces)
@@ -172,14 +205,14 @@ def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[str, zipfile.ZipInfo
     """Yield the entries of an archive piece by piece; an error is the archive's fault, not the writer's."""
     with open(path, "rb") as file:
         try:
-            archive = zipfile.ZipFile(file)
+            archive = ZipFile(file)
             _check_entries(path, archive)
             for info in archive.infolist():
                 yield from _pieces_of(path, archive, info)
-        except NdError:
-            raise
         except _DAMAGE as error:
-            raise _as_format_error(path, error) from error
+            if isinstance(error, NdError) or raised_by_others(error):
+                raise
+            raise _as_format_error(path, file, error) from error
 
 
 def _pieces_of(

@@ -20,7 +20,7 @@ from optimize.listeners.checkpoint_folder import find_checkpoint
 
 from ..networks.progress import Progress
 from .archive import read_vector, reading
-from .own_settings import ENTRY, written
+from .own_settings import ENTRY, names_of, written
 from .serializer import read_own, restore, write_entries
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OPTIMIZER_STATE = "ndwrightOptimizer.bin"
 CARRIED_STATE = "ndwrightState.bin"
+BEST_PARAMS = "ndwrightBest.bin"
 
 
 def write_checkpoint(network: Network, path: Target, save_updater: bool = True) -> None:
@@ -44,6 +45,8 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
 
     Raises
     ------
+    ConfigurationError
+        The path has the ending of another kind of file.
     OSError
         The file cannot be written; one that was there before is untouched, and nothing else is left.
     DataError
@@ -57,7 +60,8 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator behind the minibatches
     trained on, not those read ahead; complete epochs of this call of fit; the state of the network's generator), the
     settings that DL4J 1.0 does not have, and the numbers learned by an optimizer that searches along lines; its vectors
-    are in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
+    are in ``ndwrightOptimizer.bin``, and the parameters that ``fit(..., restore_best=True)`` keeps in
+    ``ndwrightBest.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
     an error if `fit` is to continue from there.
     """
     fits = network.progress
@@ -72,7 +76,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     numbers = [number.hex() for number in learned.numbers]
     epochs = network.epoch_count + fits.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
-    text, document, _ = written(counted, network.class_names)
+    text, document, _ = written(counted, names_of(network))
     document |= {"progress": progress.to_json(), "optimizer": numbers}
     try:
         more = {ENTRY: json.dumps(document, allow_nan=False).encode()}
@@ -84,6 +88,8 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
             if arrays:
                 flat = [nd.reshape(nd.copy(array), (-1,)) for array in arrays]
                 more[name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
+    if progress.best_params is not None:
+        more[BEST_PARAMS] = serde.to_bytes(progress.best_params, "c")
     write_entries(network, path, text, save_updater, more, compressed=False)
 
 
@@ -134,7 +140,10 @@ def _read(path: str, archive: zipfile.ZipFile, kind: type[Network] | None) -> Ne
         raise FormatError(
             f"{path}: steps must be fewer than the {network.conf.iterations} of a minibatch, got {progress.steps}."
         )
-    network.progress.awaited = replace(progress, state=())
+    best = None
+    if progress.best_epoch is not None:
+        best = read_vector(path, archive, BEST_PARAMS, network.num_params())
+    network.progress.awaited = replace(progress, state=(), best_params=best)
     network.state = _carried(network, path, archive, progress.state)
     _teach(network, path, archive, document.get("optimizer", []))
     if progress.random is not None:

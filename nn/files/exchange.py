@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import FormatError
 from nd.files.archives import reading_arrays, write_arrays
+from nd.files.reading import ending_of, once_each
 
-from .own_settings import read, written
+from .lost_schedules import warn_of_lost
+from .own_settings import give_names, names_of, read, written
 
 if TYPE_CHECKING:
     from ..networks.network import Network
 
 UPDATER_STATE = "updater_state"
+
+
+ENDINGS = (".npz", ".safetensors")
+
+
+def is_array_file(path: Any) -> bool:
+    """Tell whether a path is that of a file of named arrays."""
+    return ending_of(path) in ENDINGS
 
 
 def write_array_file(network: Network, path: str | os.PathLike[str], save_updater: bool = True) -> None:
@@ -43,16 +53,20 @@ def write_array_file(network: Network, path: str | os.PathLike[str], save_update
     The metadata (in an .npz the array ``__metadata__``) hold DL4J's JSON as ``configuration``, and as ``settings`` what
     it has no place for. `read_array_file` makes the same network of it.
     """
+    network.updater.watch.check(network)
     arrays = dict(network.param_table())
     if save_updater and network.updater_state().shape[1]:
         arrays[UPDATER_STATE] = network.updater_state()
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
-    text, document, _ = written(conf, network.class_names)
-    write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
+    text, document, _ = written(conf, names_of(network))
+    with nd.use_backend(network.backend):
+        write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
 
 
-def read_array_file(path: str | os.PathLike[str]) -> Network:
+def read_array_file(path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True) -> Network:
     """Read a file of `write_array_file`, on the current backend; no weights are drawn.
+
+    `load_updater` and `strict` are as for `nn.files.serializer.restore_model`.
 
     Raises
     ------
@@ -67,21 +81,25 @@ def read_array_file(path: str | os.PathLike[str]) -> Network:
 
     with reading_arrays(path) as file:
         if "configuration" not in file.metadata:
-            raise FormatError(f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}.")
+            raise FormatError(
+                f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}. A model zip is read "
+                "under a name that ends in .zip."
+            )
         settings = file.metadata.get("settings")
         try:
-            document = None if settings is None else json.loads(settings)
+            document = None if settings is None else json.loads(settings, object_pairs_hook=once_each)
         except (ValueError, RecursionError) as error:
             raise FormatError(f"settings must be JSON, got {error}.") from error
-        conf, names = read(file.metadata["configuration"], document)
+        conf, names = read(file.metadata["configuration"], document, strict)
+        warn_of_lost(conf.nodes)
         layout, dtype = conf.layout(), conf.base.dtype
         arrays = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
         vector = nd.zeros(1, layout.length, dtype=dtype)
         for view, array in zip(layout.views, arrays, strict=True):
             nd.assign(view.of(vector), array)
         network = kind_of(conf)(conf).init(vector)
-        network.class_names = names
-        if UPDATER_STATE in file.names:
+        give_names(network, names)
+        if load_updater and UPDATER_STATE in file.names:
             shape = tuple(network.updater_state().shape)
             network.set_updater_state(file.read(UPDATER_STATE, shape, dtype))  # type: ignore[arg-type]
     return network

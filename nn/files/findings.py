@@ -18,6 +18,10 @@ class ModelFileWarning(UserWarning):
     """A model file says something about training that is not taken over; predictions are not affected."""
 
 
+class JavaLimitWarning(UserWarning):
+    """A network is saved that Deeplearning4j cannot open, run, train or save; this library can."""
+
+
 class Finding(NamedTuple):
     """One thing that is not supported."""
 

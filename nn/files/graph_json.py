@@ -31,7 +31,7 @@ _LAYER_VERTEX = "org.deeplearning4j.nn.conf.graph.LayerVertex"
 
 def graph_document(conf: ComputationGraphConfiguration) -> Json:
     """Return the fields of a graph as DL4J writes them, beside those of every network."""
-    names = [*conf.inputs, *conf.vertices]
+    numbers = {name: number for number, name in enumerate((*conf.inputs, *conf.vertices))}
     order = None if conf.order is None else list(conf.order)
     layers = {name: vertex for name, vertex in conf.vertices.items() if isinstance(vertex, LayerConf)}
     variables = [f"{name}_{variable}" for name, layer in layers.items() for variable in _variables(conf, layer)]
@@ -40,7 +40,7 @@ def graph_document(conf: ComputationGraphConfiguration) -> Json:
         "defaultConfiguration": whole,
         "networkInputs": list(conf.inputs),
         "networkOutputs": list(conf.outputs),
-        "topologicalOrder": None if order is None else [names.index(name) for name in order],
+        "topologicalOrder": None if order is None else [numbers[name] for name in order],
         "topologicalOrderStr": order,
         "vertexInputs": {name: list(sources) for name, sources in conf.vertex_inputs.items()},
         "vertices": {name: _vertex_to_json(conf, name, vertex) for name, vertex in conf.vertices.items()},
@@ -115,7 +115,7 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
         else:
             conf.check_inputs(label, len(vertex_inputs[name]))
             conf.check(label)
-    order = stored_order(data, inputs, list(vertices))
+    order = stored_order(data, inputs, list(vertices), vertex_inputs)
     return ComputationGraphConfiguration(
         inputs=inputs,
         outputs=outputs,

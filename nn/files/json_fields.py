@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from nd import FormatError
+from nd.files.reading import once_each
 
 Json = dict[str, Any]
 _MOST_LEVELS = 100
@@ -17,11 +18,13 @@ def parse(text: str) -> Any:
     Raises
     ------
     FormatError
-        It is no JSON, or one whose values lie inside one another more than 100 deep, as no configuration's do: a walk
-        through it afterwards shall not run out of its stack.
+        It is no JSON, has a field twice, or is one whose values lie inside one another more than 100 deep, as no
+        configuration's do: a walk through it afterwards shall not run out of its stack.
     """
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=once_each)
+    except FormatError as error:
+        raise FormatError(f"configuration: {error}") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"configuration: expected JSON, got {type(error).__name__}: {error}.") from error
     level, depth = [document], 0

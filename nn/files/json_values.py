@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from array import array
@@ -13,7 +12,7 @@ from typing import Any
 from nd import ChoiceError, ConfigurationError, FormatError
 from nd.activations import ACTIVATIONS
 from nd.arguments import shown
-from nd.checks import check_choice
+from nd.checks import check_choice, suggestion
 from nd.losses import LOSSES
 from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
@@ -23,6 +22,7 @@ from optimize.updaters import UPDATERS
 from ..conf.distributions import DISTRIBUTIONS
 from ..conf.java_form import Codec
 from ..conf.parts import KINDS, kind_of, registered, registered_as, unknown_part
+from .lost_schedules import LostSchedule
 
 Json = dict[str, Any]
 
@@ -64,8 +64,7 @@ def choose(subject: str, data: Json, classes: Iterable[type]) -> Any:
     by_class = {java_class(part_class): part_class for part_class in classes}
     name = class_name(subject, data)
     if name not in by_class:
-        near = difflib.get_close_matches(name, by_class, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = suggestion("class", name, by_class)
         raise ChoiceError(f"{subject}: unknown class {name!r}.{hint} Make one of your own known with nn.register.")
     return by_class[name]
 
@@ -268,7 +267,9 @@ def _updater_fields(updater: Any) -> Json:
     out: Json = {}
     for field in fields(updater):
         value = getattr(updater, field.name)
-        if isinstance(value, Schedule):
+        if isinstance(value, LostSchedule):
+            out[camel_case(field.name)] = "NaN"
+        elif isinstance(value, Schedule):
             out |= {camel_case(field.name): "NaN", _SCHEDULED[field.name]: schedule_to_json(value)}
         else:
             out[camel_case(field.name)] = value
@@ -284,6 +285,8 @@ def _updater_of(updater_class: Any, data: Json) -> Any:
             values[field.name] = schedule_from_json(schedule)
         elif plain is not None:
             values[field.name] = float(plain)
+            if field.name in _SCHEDULED and math.isnan(values[field.name]):
+                values[field.name] = LostSchedule(updater_class.__name__, field.name)
     return updater_class(**values)
 
 

@@ -236,7 +236,7 @@ def vertex_order(document: Json) -> list[str]:
     lists = [inputs, *edges.values()]
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         raise FormatError("configuration: networkInputs and vertexInputs must be lists of names.")
-    return stored_order(document, inputs, list(vertices)) or topological_order(inputs, edges)
+    return stored_order(document, inputs, list(vertices), edges) or topological_order(inputs, edges)
 
 
 def _described(name: str, fields: Json, specs: list[ParamSpec] | None) -> LayerDescription:

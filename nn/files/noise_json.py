@@ -10,6 +10,7 @@ from optimize import Schedule
 from optimize.constraints import CONSTRAINTS, LayerConstraint
 
 from ..conf.dropout import DROPOUTS, AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
+from ..conf.noise import read_from_file
 from ..conf.weight_noise import WEIGHT_NOISES, DropConnect, WeightNoise
 from .json_values import (
     DISTRIBUTION,
@@ -119,11 +120,22 @@ def _constraint_of(constraint_class: Any, data: Json) -> LayerConstraint:
 CONSTRAINT = part_codec(
     "constraint", "constraint", f"{_PACKAGE}constraint.", CONSTRAINTS.values(), _constraint_fields, _constraint_of
 )
-DROPOUT = part_codec("dropout", "idropout", f"{_PACKAGE}dropout.", DROPOUTS.values(), _dropout_fields, _dropout_of)
-WEIGHT_NOISE = part_codec(
-    "weight noise", "weightNoise", f"{_PACKAGE}weightnoise.", WEIGHT_NOISES.values(), _weight_noise_fields,
-    _weight_noise_of,
-)  # fmt: skip
+
+
+def _noise_codec(kind: str, subject: str, package: str, classes: Any, encode: Any, decode: Any) -> Codec:
+    codec = part_codec(kind, subject, f"{_PACKAGE}{package}.", classes, encode, decode)
+
+    def decode_noise(data: Any) -> Any:
+        with read_from_file():
+            return codec.decode(data)
+
+    return codec._replace(decode=decode_noise)
+
+
+DROPOUT = _noise_codec("dropout", "idropout", "dropout", DROPOUTS.values(), _dropout_fields, _dropout_of)
+WEIGHT_NOISE = _noise_codec(
+    "weight noise", "weightNoise", "weightnoise", WEIGHT_NOISES.values(), _weight_noise_fields, _weight_noise_of
+)
 PART_CODECS.update({"constraint": CONSTRAINT, "dropout": DROPOUT, "weight noise": WEIGHT_NOISE})
 CONSTRAINTS_LIST = Codec(
     lambda constraints: [CONSTRAINT.encode(constraint) for constraint in constraints] if constraints else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nd import FormatError, NdError
 from optimize.terminations import TERMINATIONS, TerminationCondition, as_terminations
@@ -19,9 +19,13 @@ from .own_schedules import put_own
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
     from ..conf.nodes import NetworkConfiguration
+    from ..networks.network import Network
 
 ENTRY = "ndwright.json"
 VERSION = 1
+OTHER_NAMES = "class_names_of_other_outputs"
+Names: TypeAlias = "Sequence[Sequence[str] | None]"
+"""Of the classes of every output, None where they are not known."""
 _KIND = "termination condition"
 DEFAULTS: dict[str, Any] = {"iterations": 1, "lbfgs_memory": 4, "step_function": None, "terminations": None}
 
@@ -50,18 +54,32 @@ def to_document(base: NeuralNetConfiguration) -> dict[str, Any]:
     return {"version": VERSION, **settings}
 
 
-def written(conf: NetworkConfiguration, names: Sequence[str] | None) -> tuple[str, dict[str, Any], bool]:
+def names_of(network: Network) -> Names:
+    """Return the names of the classes of every output of a network."""
+    return [classes.names for classes in network.classes_of]
+
+
+def give_names(network: Network, names: Names) -> None:
+    """Let a network know the names of the classes of its outputs."""
+    for classes, given in zip(network.classes_of, names, strict=False):
+        classes.names = given
+
+
+def written(conf: NetworkConfiguration, names: Names) -> tuple[str, dict[str, Any], bool]:
     """Return Java's JSON of a configuration, our document beside it, and whether anything in that is not the default.
 
-    `names` are those of the classes. Schedules that Java does not have are in the document, by their place in the JSON,
-    and so is the input type, so that a network that was read refuses the features that it did not take before.
+    `names` are those of the classes of every output. Schedules that Java does not have are in the document, by their
+    place in the JSON, and so is the input type, so that a network that was read refuses the features that it did not
+    take before.
     """
     from ..conf.multilayer import MultiLayerConfiguration
     from .json import java_and_own
 
     text, schedules = java_and_own(replace(conf, base=plain(conf.base)))
     more: dict[str, Any] = {"schedules": schedules} if schedules else {}
-    more |= {"class_names": list(names)} if names else {}
+    first, *others = [each and list(each) for each in names] or [None]
+    more |= {"class_names": first} if first else {}
+    more |= {OTHER_NAMES: others} if any(others) else {}
     more |= exact(conf)
     types = [_written_type(kind) for kind in conf.network_input_types()]
     if all(types):
@@ -69,8 +87,10 @@ def written(conf: NetworkConfiguration, names: Sequence[str] | None) -> tuple[st
     return text, {**to_document(conf.base), **more}, bool(own_settings(conf.base) or more)
 
 
-def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfiguration, list[str] | None]:
+def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfiguration, Names]:
     """Return the configuration and the names of the classes that `written` wrote; without a document Java's alone.
+
+    There are names for as many outputs as the document knows of.
 
     Raises
     ------
@@ -81,16 +101,15 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfigur
     from .any_kind import any_network_from_json
 
     if document is None:
-        return any_network_from_json(text, strict), None
+        return any_network_from_json(text, strict), []
     _check_version(document)
-    schedules, names = document.get("schedules"), document.get("class_names")
+    schedules = document.get("schedules")
     if schedules is not None:
         stored = parse(text)
         put_own(stored, schedules)
         text = json.dumps(stored)
     conf: Any = any_network_from_json(text, strict)
-    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
+    names = _names(document, len(conf.output_nodes))
     exactly = document.get("tbptt_exact", False)
     if not isinstance(exactly, bool):
         raise FormatError(f"{ENTRY}: tbptt_exact must be true or false, got {exactly!r:.200}.")
@@ -98,6 +117,17 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfigur
     if isinstance(conf, MultiLayerConfiguration):
         return replace(conf, input_type=_input_type(document.get("input_type"))), names
     return replace(conf, input_types=_input_types(document.get("input_types"), len(conf.inputs))), names
+
+
+def _names(document: Any, outputs: int) -> Names:
+    """Return the names of the classes of every output."""
+    first, others = document.get("class_names"), document.get(OTHER_NAMES, [])
+    if not isinstance(others, list) or len(others) not in (0, outputs - 1):
+        raise FormatError(f"{ENTRY}: {OTHER_NAMES} must be of {outputs - 1} outputs, got {str(others)[:100]}.")
+    for names in (first, *others):
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
+    return [first, *others]
 
 
 def _written_type(input_type: Any) -> dict[str, Any] | None:

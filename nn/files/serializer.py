@@ -15,12 +15,15 @@ import nd
 from nd import FormatError, serde
 from nd.arguments import checked
 from nd.files.reading import Source
-from nd.files.writing import Target
+from nd.files.writing import Target, check_ending
 
-from .archive import has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
+from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
+from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
+from .json_fields import parse
+from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
-from .own_settings import ENTRY, read, written
+from .own_settings import ENTRY, give_names, names_of, read, written
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -45,14 +48,15 @@ def write_model(
     save_updater: bool = True,
     normalizer: Any = None,
 ) -> None:
-    """Write a network as Java's ``ModelSerializer`` does; Deeplearning4j opens the file.
+    """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as named arrays.
 
     Parameters
     ----------
     network : MultiLayerNetwork or ComputationGraph
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
-        need not be seekable.
+        need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
+        `nn.files.exchange`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
@@ -60,10 +64,18 @@ def write_model(
 
     Raises
     ------
+    ConfigurationError
+        The path has the ending of another kind of file, or there is a normalizer for named arrays.
     OSError
         The file cannot be written; one that was there before is untouched.
     NumericError
         A step that a device has not told of yet was not taken.
+
+    Warns
+    -----
+    JavaLimitWarning
+        The newest Deeplearning4j cannot open, run, train or save what is in the model zip: one warning for the file,
+        which is written.
 
     Notes
     -----
@@ -71,12 +83,24 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
+    if is_array_file(path):
+        if normalizer is not None:
+            raise nd.ConfigurationError(
+                f"save: a file of named arrays has no place for a normalizer, got {type(normalizer).__name__} for "
+                f"{os.fspath(path)!r}. Save it by its own method, or the network as a .zip."  # type: ignore[arg-type]
+            )
+        write_array_file(network, path, save_updater)  # type: ignore[arg-type]
+        return
+    check_ending("save", path, MODEL_ZIP)  # before the parameters are packed
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count).as_initialised()
-    text, document, needed = written(conf, network.class_names)
+    text, document, needed = written(conf, names_of(network))
     more = {ENTRY: json.dumps(document).encode()} if needed else {}
     if normalizer is not None:
         more[NORMALIZER] = _normalizers().normalizer_to_bytes(normalizer)
     write_entries(network, path, text, save_updater, more)
+    from .java_limits import warn_of_limits  # which programs that save nothing do not need
+
+    warn_of_limits(conf)
 
 
 def write_entries(
@@ -103,7 +127,7 @@ def write_entries(
 
 def check_saveable(network: Network) -> None:
     """Raise ConfigurationError where a file could not hold the network: a part of one's own is not registered, say."""
-    text, document, _ = written(network.conf, network.class_names)
+    text, document, _ = written(network.conf, names_of(network))
     _read_back(text, json.dumps(document).encode())
 
 
@@ -123,7 +147,7 @@ def _read_back(text: str, beside: bytes | None) -> str:
 
 @checked
 def load(path: Source, load_updater: bool = True, strict: bool = True) -> Network:
-    """Read a network of either kind from a model zip; parameters, errors and warnings as `restore_model`."""
+    """Read a network of either kind from a file of `save` or of Java; parameters and errors as `restore_model`."""
     return restore_model(path, load_updater, strict)
 
 
@@ -147,7 +171,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     Parameters
     ----------
     path : path or binary file object
-        Of a file that any release of Deeplearning4j since 0.5 wrote. Of a file object its position does not matter;
+        Of a file that any release of Deeplearning4j since 0.5 wrote; under names that end in ``.npz`` and
+        ``.safetensors`` one of named arrays, as `write_model` writes it. Of a file object its position does not matter;
         one that cannot go back is read to its end.
     load_updater : bool
         Also take over the updater's state, if the file has it.
@@ -172,7 +197,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     -----
     ModelFileWarning
         The file says something that Java 1.0 drops on reading, and so does this library (learning rate schedules of
-        0.x and rates of biases, say): one warning for the file.
+        0.x and rates of biases, say): one warning for the file. Or Java has lost the schedule of a learning rate: the
+        network predicts, and to train it `set_learning_rate` must give it another.
 
     Notes
     -----
@@ -182,6 +208,10 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
     computes faster.
     """
+    if is_array_file(path):
+        network = read_array_file(path, load_updater, strict)  # type: ignore[arg-type]
+        check_kind(path, type(network), kind)
+        return network
     return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
 
 
@@ -191,12 +221,9 @@ def restore(
     """Read a network, of that kind where one is given, from an open archive."""
     text = read_text(path, archive, CONFIGURATION)
     of_file = _kind_in(text)
-    if kind is not None and not issubclass(kind, of_file):
-        raise FormatError(
-            f"{path}: expected a {kind.__name__}, got a {of_file.__name__}. Read it with {of_file.__name__}.load, or "
-            "either kind with nn.load."
-        )
+    check_kind(path, of_file, kind)
     conf, names = read(text, read_own(path, archive), strict)
+    warn_of_lost(conf.nodes)
     n = conf.layout().length
     if n:
         params = read_vector(path, archive, COEFFICIENTS, n)
@@ -204,11 +231,20 @@ def restore(
     else:
         params = nd.zeros(1, 0, dtype=conf.base.dtype)
     network = of_file(conf).init(params)
-    network.class_names = names
+    give_names(network, names)
     if load_updater and has_entry(archive, UPDATER_STATE):
         _restore_state(path, archive, network, strict)
     turn_older_weights(network, text)
     return network
+
+
+def check_kind(path: Any, of_file: Any, kind: Any) -> None:
+    """Raise FormatError unless a file has a network of the kind that is asked for, if one is."""
+    if kind is not None and not issubclass(kind, of_file):
+        raise FormatError(
+            f"{path}: expected a {kind.__name__}, got a {of_file.__name__}. Read it with {of_file.__name__}.load, or "
+            "either kind with nn.load."
+        )
 
 
 def kind_of(conf: NetworkConfiguration) -> Any:
@@ -231,7 +267,7 @@ def _kind_in(text: str) -> Any:
 
 def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
     """Return the entry that this library has added to the archive, None where there is none."""
-    return json.loads(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
+    return parse(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
 
 
 def _restore_state(path: Any, archive: zipfile.ZipFile, network: Network, strict: bool) -> None:

@@ -22,6 +22,7 @@ from ..conf.distributions import Distribution
 from ..conf.dropout import Dropout, IDropout
 from ..conf.input_type import FeedForwardType, InputType, series_of
 from ..conf.java_form import SIZES, JavaForm
+from ..conf.noise import warn_of_few
 from ..conf.penalties import (
     PENALTY_VERBS,
     Decay,
@@ -58,7 +59,8 @@ class LayerConf(Checked):
     name : str, optional
         Shown in errors and in the summary.
     drop_out : float or IDropout, optional
-        Dropout of the layer's input, or other noise there; a number is the probability to **retain**.
+        Dropout of the layer's input, or other noise there. A number is the probability to **retain**, as in DL4J, the
+        opposite of Keras's and PyTorch's: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
     unused : dict
         Fields of a file that have no effect in this library, cuDNN's algorithms, say: they are written again.
     """
@@ -103,6 +105,7 @@ class LayerConf(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.drop_out, IDropout | None):  # a probability to retain, 0 for none, as in DL4J
+            warn_of_few(f"{type(self).__name__}: drop_out={self.drop_out!r}", self.drop_out)
             object.__setattr__(self, "drop_out", Dropout(self.drop_out) if self.drop_out else None)
         if self.data_format is not None:
             name = check_format(type(self).__name__, self.data_format, self.formats)
@@ -222,9 +225,10 @@ class BaseLayerConf(LayerConf):
     bias_init : float, optional
         Start of the biases.
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
-        Penalties on weights and on biases.
+        Penalties on weights and on biases; l2 is what PyTorch's Adam and SGD call weight_decay, and twice Keras's.
     weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
-        In the place of l2: a layer that has one of both does not take the other from the network's defaults.
+        In the place of l2, and AdamW's: a layer that has one of both does not take the other from the network's
+        defaults.
     regularization, regularization_bias : sequence of Regularization, optional
         All penalties on weights, or on biases, in the place of these: in any order, and several of a kind.
     updater, bias_updater : str or Updater, optional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -59,11 +60,13 @@ class Context:
         Of the layer's input, where the layer is a user's own.
     meeting : nd.Seat
         Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
+    shown : list or None
+        Takes those of the first layer, as computed, where `joined_with` has made one of two; None if nobody looks.
     """
 
     __slots__ = (
         "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "meeting", "needs_epsilon",
-        "restarts", "training",
+        "restarts", "shown", "training",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +82,7 @@ class Context:
         self.masks_steps = self.restarts = False
         self.back_length: int | None = None
         self.meeting: nd.Seat = nd.ALONE
+        self.shown: list[Array] | None = None
         self.input_shape: tuple[int, ...] = ()
 
     def inner(self, prefix: str, training: bool | None = None) -> Context:
@@ -87,10 +91,8 @@ class Context:
         def buffer(name: str, *rest: Any) -> Array:
             return self.buffer(f"{prefix}.{name}", *rest)
 
-        mode = self.training if training is None else training
-        ctx = Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
-        ctx.masks_steps, ctx.restarts, ctx.back_length = self.masks_steps, self.restarts, self.back_length
-        ctx.meeting = self.meeting
+        ctx = copy(self)
+        ctx.buffer, ctx.training = buffer, self.training if training is None else training
         return ctx
 
 
@@ -124,8 +126,8 @@ class LayerRuntime(Part, JavaNames):
 
     takes_dropout: ClassVar[bool] = True
     """Whether the configured dropout of the input is applied, as on most layers in Java."""
-    takes_weight_noise: ClassVar[bool] = True
-    """Whether weight noise has an effect, as it has in Java on most layers."""
+    noised: ClassVar[tuple[str, ...] | None] = None
+    """Parameters that weight noise is drawn for, in Java's order; None for all of them, in theirs."""
     masks_activations: ClassVar[bool] = True
     """Whether the mask of its input makes activations and their gradients zeros, as in Java's layers of rows."""
     masks_output: ClassVar[bool] = True
@@ -136,7 +138,7 @@ class LayerRuntime(Part, JavaNames):
     """Whether `backward` always returns None, so that layers below are not trained."""
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
-        self.conf, self.label, self.dtype, self.params = conf, label, dtype, LayerParams()
+        self.conf, self.label, self.dtype, self.params = conf, label, dtype, LayerParams(conf.param_specs)
         self.own: OwnResults | None = None
         if not type(self).__module__.startswith("nn."):  # a user's own layer: what it returns is checked
             from .own_results import OwnResults
@@ -247,8 +249,8 @@ class LayerRuntime(Part, JavaNames):
         if not training:
             return self.splits
         activations = [getattr(self.conf, name, None) for name in ("activation", "gate_activation")]
-        drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
-        draws = drops or self.noising is not None or any(part is not None and part.draws for part in activations)
+        noises = self.dropout is not None or self.noising is not None
+        draws = noises or any(part is not None and part.draws for part in activations)
         parts = (*activations, getattr(self.conf, "loss", None))
         return self.splits and not draws and all(part is None or part.splits for part in parts)
 
@@ -266,10 +268,8 @@ class LayerRuntime(Part, JavaNames):
 
     @cached_property
     def dropout(self) -> IDropout | None:
-        """Dropout of the input, None when there is none or it keeps everything."""
-        configured = self.conf.drop_out
-        none = configured is None or configured.does_nothing or not self.takes_dropout
-        return None if none else configured
+        """Dropout of the input, None where there is none; one that keeps everything draws all the same, as in Java."""
+        return self.conf.drop_out if self.takes_dropout else None
 
     @cached_property
     def drop_numbers(self) -> NumbersInForce:
@@ -279,10 +279,11 @@ class LayerRuntime(Part, JavaNames):
     @cached_property
     def noising(self) -> Noising | None:
         """Weight noise at work, None when there is none."""
-        noise, specs = getattr(self.conf, "weight_noise", None), self.conf.param_specs()
-        if noise is None or not specs or not self.takes_weight_noise:
+        noise, specs = getattr(self.conf, "weight_noise", None), {spec.name: spec for spec in self.conf.param_specs()}
+        names = [name for name in (specs if self.noised is None else self.noised) if name in specs]
+        if noise is None or not names:
             return None
-        return Noising(noise, NumbersInForce(noise, self.dtype), specs)
+        return Noising(noise, NumbersInForce(noise, self.dtype), [specs[name] for name in names])
 
     # ---- products, activations and masks
 
@@ -323,8 +324,7 @@ class LayerRuntime(Part, JavaNames):
     @cached_property
     def activates_parts(self) -> bool:
         """Whether the activation may be applied to parts of z, in its memory: every element stands for itself."""
-        activation = self.activation
-        return self._overwrites and self.activating.fixed and not activation.over_rows
+        return self._overwrites and self.activating.fixed and not self.activation.over_rows
 
     def activate_sum(self, z: Array, ctx: Context, b: Array | None = None) -> Array:
         """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""
@@ -394,7 +394,7 @@ class LayerRuntime(Part, JavaNames):
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 2 or x.shape[1] != n_in:
-            raise nd.ShapeError(
-                f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
-                "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
-            )
+            from ..conf.axis_order import remedy_of_rows  # which data that fit do not need
+
+            remedy = remedy_of_rows(x.shape, n_in)
+            raise nd.ShapeError(f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. {remedy}")

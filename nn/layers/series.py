@@ -19,9 +19,11 @@ def check_series(label: str, x: Array, n_in: int, mask: Array | None = None) -> 
     if not nd.is_array(x):
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
     if x.ndim != 3 or x.shape[1] != n_in or x.shape[2] == 0:
+        from ..conf.axis_order import remedy  # which data that fit do not need
+
         raise nd.ShapeError(
             f"{label}: expected input {describe_shape(('N', n_in, 'T'))} with T >= 1, got {describe_shape(x.shape)}. "
-            f"Give series, channels before time; one step is [N, {n_in}, 1]."
+            f"{remedy('x', x.shape, (n_in, None)) or f'Give series, channels before time; one step is [N, {n_in}, 1].'}"
         )
     if mask is not None:
         check_shape(f"{label}: mask", mask.shape, (x.shape[0], x.shape[2]))

@@ -29,7 +29,7 @@ class WrappingRuntime(LayerRuntime):
 
     pure = splits = True
     takes_dropout = False
-    takes_weight_noise = False
+    noised = ()
 
     def setup(self) -> None:
         conf = self.conf.layer

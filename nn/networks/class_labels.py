@@ -7,17 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.activations import Sigmoid, Softmax
-from nd.arguments import shown
 from nd.checks import describe_shape
 from nd.dataset import DataSet, MultiDataSet
-from nd.dataset.class_labels import check_class_numbers, class_numbers, name_list, one_hot_places, text_classes
+from nd.dataset.class_labels import (
+    ColumnNames,
+    check_class_numbers,
+    class_columns,
+    class_numbers,
+    name_list,
+    numbers_as_names,
+    one_hot_places,
+    places_of_numbers,
+    renumbered,
+    text_classes,
+)
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
 from ..conf.data_formats import channels_last, inward, outward
-from ..step.minibatch import arrays_of
 
 if TYPE_CHECKING:
+    from nd.dataset.examples import Examples
+
     from ..conf.nodes import NetworkConfiguration
 
 
@@ -40,12 +51,14 @@ class ClassLabels:
     rank : int
         Of labels ``[N, columns, ...]``: 2, of series 3, of images 4, of volumes 5.
     names : tuple of str, optional
-        Of the classes, in the order of their numbers; None until they are known.
+        Of the classes, in the order of their numbers; None until they are known. Where they are numbers themselves,
+        others than the classes' own (those of the categories 1, 2 and 3, say), numbers among labels are names.
     """
 
     def __init__(self, conf: NetworkConfiguration, output: int = 0) -> None:
         nodes, number = conf.nodes, conf.output_nodes[output]
         last: Any = nodes[number].conf.innermost
+        self._output = output
         self.columns = 0
         while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
             node = nodes[number]
@@ -57,6 +70,7 @@ class ClassLabels:
         self._last = data_format if channels_last(data_format) else None
         self.classes = self._classes(getattr(last, "loss", None), getattr(last, "activation", None))
         self._names: tuple[str, ...] | None = None
+        self._places: dict[float, int] | None = None  # by name, where the names are numbers
 
     def _classes(self, loss: Any, activation: Any) -> int:
         if loss is None or isinstance(loss, LossSparseMCXENT):
@@ -73,7 +87,7 @@ class ClassLabels:
     @names.setter
     def names(self, names: Sequence[str] | None) -> None:
         if names is None:
-            self._names = None
+            self._names = self._places = None
             return
         listed = tuple(names) if not isinstance(names, str) else (names,)
         fits = len(listed) == len(set(listed)) == self.classes and all(isinstance(name, str) for name in listed)
@@ -82,7 +96,12 @@ class ClassLabels:
                 f"class_names: must be {self.classes} different texts, one for each class of the last layer, got "
                 f"{list(listed)!r}."
             )
-        self._names = listed
+        self._names, self._places = listed, numbers_as_names(listed)
+
+    @property
+    def named_by_numbers(self) -> bool:
+        """Whether numbers among labels are names of classes."""
+        return self._places is not None
 
     # ---- one minibatch
 
@@ -114,30 +133,98 @@ class ClassLabels:
         if rank == self.rank and (labels.shape[1] != 1 or self.columns < 2 or not self.classes):
             return labels
         if rank == self.rank and self.classes:  # [N, 1, ...] for several classes
-            return one_hot_places(nd.to_host(labels).reshape(labels.shape[0], *labels.shape[2:]), self.classes)
+            return self._one_hot(nd.to_host(labels).reshape(labels.shape[0], *labels.shape[2:]))
         if rank != self.rank - 1 or not rank:
             return labels  # which the loss refuses
+        if not self.classes and self.rank > 2:
+            return labels  # which the loss refuses, and knows the places
         if not self.classes:
             raise nd.ShapeError(
                 f"labels: expected one column for each of the {self.columns or 'n_out'} outputs, got "
                 f"{describe_shape(labels.shape)}. Classes become one-hot with nd.dataset.one_hot(labels, n); numbers "
                 "one column with labels.reshape(-1, 1)."
             )
-        if self.columns > 1:
-            return one_hot_places(labels, self.classes)
-        check_class_numbers("labels", labels, self.classes)
-        return nd.to_host(labels).reshape(labels.shape[0], 1, *labels.shape[1:])
+        return self._one_hot(labels)
 
-    def formed_set(self, data: DataSet) -> DataSet:
-        """Return a DataSet whose labels are formed, itself where they are already."""
+    def _one_hot(self, labels: Array) -> Array:
+        """Return class numbers ``[N, ...]``, or numbers that are names, as the loss takes them."""
+        return self._placed(labels if self._places is None else places_of_numbers(labels, self._places))
+
+    def _placed(self, places: Array) -> Array:
+        """Return class numbers ``[N, ...]`` as the loss takes them: one-hot, or 0 and 1 for a single output."""
+        if self.columns > 1:
+            return one_hot_places(places, self.classes)
+        check_class_numbers("labels", places, self.classes)
+        return nd.to_host(places).reshape(places.shape[0], 1, *places.shape[1:])
+
+    def _as_numbers(self, places: Array) -> Array:
+        """Return class numbers, formed at once where numbers would be taken for names."""
+        shape = tuple(places.shape)
+        if self._places is None or (len(shape) == self.rank and (shape[1] != 1 or self.columns < 2)):
+            return places
+        return self._placed(nd.to_host(places).reshape(shape[0], *shape[2:]) if len(shape) == self.rank else places)
+
+    def formed_set(self, data: DataSet, who: str, learn: bool = False) -> DataSet:
+        """Return a DataSet whose labels are formed, itself where they are already; `learn` as in `numbers`."""
         labels = data.labels
-        formed = None if labels is None else self.formed(labels)
+        formed = None if labels is None else self.formed(self.renamed(who, data, labels, data.labels_mask, learn))
         return data if formed is labels else DataSet(data.features, formed, data.features_mask, data.labels_mask)
+
+    def renamed(self, who: str, data: Examples, labels: Array, mask: Any, learn: bool = False) -> Array:
+        """Return labels in the network's order of the classes, by the names that the data set gives its own order.
+
+        Raises
+        ------
+        ConfigurationError
+            The network does not know the names of its classes, and may not learn them.
+        DataError
+            The data set has another class.
+        """
+        names = data.class_names
+        if names is None or not self.classes:
+            return labels
+        self.check_names(who, names, learn)
+        if self._is_order(names):
+            return self._as_numbers(labels)
+        names = tuple(map(str, names))
+        if mask is not None and tuple(mask.shape) == tuple(labels.shape) and labels.shape[1] > 1:
+            raise nd.DataError(
+                f"{who}: a mask with a number for every class needs labels in the network's order of the classes, "
+                f"{name_list(self.names or ())}, got {name_list(names)}. Give a mask [N, 1]."
+            )
+        seen = inward(labels, self._last)
+        return outward(self._as_numbers(renumbered(who, seen, names, self.names or (), self.rank)), self._last)
+
+    def check_names(self, who: str, names: Sequence[str], learn: bool) -> None:
+        """Take names for those of the classes where none are known and `learn`; raise ConfigurationError without.
+
+        Those of columns, `ColumnNames`, are taken or left: columns have their order without them.
+        """
+        if self.names is not None:
+            return
+        if isinstance(names, ColumnNames):
+            self.names = names if learn and len(names) == self.classes else None
+            return
+        names = tuple(map(str, names))
+        if not learn:
+            where = f"classes_of[{self._output}].names" if self._output else "class_names"
+            raise nd.ConfigurationError(
+                f"{who}: classes with names need those of the network's outputs, in their order, which are not known, "
+                f"got {name_list(names)}. Set network.{where} = [...] in that order, or give class numbers."
+            )
+        if len(names) != self.classes:
+            raise nd.DataError(
+                f"{who}: labels must be of {self.classes} classes, as the last layer has, got {len(names)}: "
+                f"{name_list(names)}. Where some are missing, set network.class_names to the names of all."
+            )
+        self.names = names
 
     # ---- all labels of a call
 
     def numbers(self, who: str, labels: Any, learn: bool = False) -> Any:
-        """Return texts and categories as class numbers ``[N, ...]``; other labels as they are.
+        """Return texts and categories as class numbers ``[N, ...]``, columns with names in the order of the classes.
+
+        Other labels are returned as they are.
 
         Parameters
         ----------
@@ -154,9 +241,12 @@ class ClassLabels:
         DataError
             There are others than the network knows, or not as many as it has outputs.
         """
+        columns = class_columns(labels) if self.classes and self.rank == 2 else None
+        if columns is not None:
+            return self._by_column(who, labels, columns, learn)
         texts = text_classes(labels)
         if texts is None or len(texts[0].shape) not in (1, 2, self.rank - 1):
-            return labels.to_numpy() if hasattr(labels, "to_numpy") else labels  # a column of a table
+            return labels
         numbers, names = texts
         if len(numbers.shape) == 2 and numbers.shape[1] == 1:
             labels = numbers = numbers.reshape(-1)
@@ -168,16 +258,22 @@ class ClassLabels:
                 f"{who}: labels must be numbers for this last layer, got the classes {name_list(names)}. End with a "
                 "softmax, or give one-hot labels, nd.dataset.one_hot(numbers, n)."
             )
-        if self.names is not None:
-            return class_numbers(who, labels, self.names)
-        if len(names) != self.classes:
-            raise nd.DataError(
-                f"{who}: labels must be of {self.classes} classes, as the last layer has, got {len(names)}: "
-                f"{name_list(names)}. Where some are missing, set network.class_names to the names of all."
-            )
-        if learn:
-            self.names = names
-        return numbers
+        self.check_names(who, names, learn)
+        known: Any = self.names
+        placed: Any = numbers if names == known else class_numbers(who, labels, known)
+        return self._as_numbers(placed)
+
+    def _by_column(self, who: str, labels: Any, columns: ColumnNames, learn: bool) -> Any:
+        """Return one-hot columns with names in the order of the classes."""
+        self.check_names(who, columns, learn)
+        return labels if self._is_order(columns) else renumbered(who, labels, columns, self.names or (), self.rank)
+
+    def _is_order(self, names: Sequence[str]) -> bool:
+        """Tell whether labels with these names need not be moved: columns of which none is a class stay, too."""
+        known: Any = self.names
+        if isinstance(names, ColumnNames):
+            return known is None or names == known or not set(names) & set(known)
+        return tuple(map(str, names)) == known
 
     def weights(self, who: str, class_weight: Mapping[Any, float]) -> list[float]:
         """Return the weight of every class, 1 where none is given.
@@ -192,40 +288,31 @@ class ClassLabels:
                 f"{who}: class_weight needs a last layer with classes (softmax, or a single sigmoid), got "
                 f"{class_weight!r}. Give sample_weight."
             )
-        keys: list[Any] = [*range(self.classes), *(self.names or ())]
+        numbers = range(self.classes) if self._places is None else self._places
+        keys: list[Any] = [*numbers, *(self.names or ())]
         weights = [1.0] * self.classes
+        given: dict[int, Any] = {}
         for key, weight in class_weight.items():
-            if isinstance(key, bool) or key not in keys:
+            if (isinstance(key, bool) and self._places is None) or key not in keys:
                 raise nd.ConfigurationError(f"{who}: class_weight: classes are {name_list(keys)}, got {key!r}.")
-            weights[keys.index(key) % self.classes] = weight
+            number = keys.index(key) % self.classes
+            if number in given:
+                raise nd.ConfigurationError(
+                    f"{who}: class_weight: a class must have one weight, got {given[number]!r} and {key!r}, which are "
+                    "one class. Give one of them."
+                )
+            weights[number], given[number] = weight, key
         return weights
 
-    def data_set(self, who: str, features: Any, labels: Any, learn: bool = False) -> DataSet:
-        """Return arrays as a DataSet, labels of any kind as numbers that `formed` takes."""
-        return DataSet(features, self.numbers(who, labels, learn))
 
-
-def formed_by(classes_of: Sequence[ClassLabels], data: MultiDataSet) -> MultiDataSet:
+def formed_by(classes_of: Sequence[ClassLabels], data: MultiDataSet, who: str, learn: bool = False) -> MultiDataSet:
     """Return a minibatch whose labels are as the losses of all outputs take them, itself where they are already."""
     given = list(data.labels or ())
-    labels = [classes.formed(labels) for classes, labels in zip(classes_of, given, strict=False)]
+    seen = given[:]
+    if given and data.class_names is not None:
+        seen[0] = classes_of[0].renamed(who, data, given[0], next(iter(data.labels_masks), None), learn)
+    labels = [classes.formed(labels) for classes, labels in zip(classes_of, seen, strict=False)]
     labels += given[len(classes_of) :]
     if all(after is before for after, before in zip(labels, given, strict=True)):
         return data
     return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
-
-
-def paired(
-    who: str, classes_of: Sequence[ClassLabels], inputs: int, features: Any, labels: Any, learn: bool = False
-) -> DataSet | MultiDataSet:
-    """Return features and labels as a minibatch: as `data_set`, or of lists where there are several of one of them."""
-    if inputs == len(classes_of) == 1:
-        return classes_of[0].data_set(who, features, labels, learn)
-    of_outputs = arrays_of(labels, len(classes_of))
-    if len(of_outputs) != len(classes_of) or len(arrays_of(features, inputs)) != inputs:
-        raise nd.DataError(
-            f"{who}: expected a list of {inputs} features and a list of {len(classes_of)} labels, got "
-            f"{shown(features)} and {shown(labels)}. Or give a MultiDataSet(features, labels)."
-        )
-    numbers = [classes.numbers(who, one, learn) for classes, one in zip(classes_of, of_outputs, strict=True)]
-    return MultiDataSet(arrays_of(features, inputs), numbers)

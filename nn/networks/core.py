@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
@@ -13,7 +12,7 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import computing, within
+from nd.state import Restoring, computing, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
@@ -30,9 +29,11 @@ from ..step.propagation import ForwardPass
 from ..step.shared_nodes import SharedNodes
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer
-from .class_labels import ClassLabels, formed_by, paired
+from .class_labels import ClassLabels, formed_by
 from .history import History
+from .intake import kinds_of, minibatches
 from .progress import FitProgress
+from .turns import Turns
 
 
 class NetworkCore(JavaNames):
@@ -58,9 +59,10 @@ class NetworkCore(JavaNames):
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
         "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
-        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "turns",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
+    lock: Any
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)
     """Of minibatches that the network takes."""
 
@@ -75,13 +77,12 @@ class NetworkCore(JavaNames):
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
         self.random = Random(conf.base.seed or 0)
-        self.lock = threading.RLock()
+        self.turns = Turns(self)
         self.progress = FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
         self._vectors: FlatVectors | None = None
         self._solver: Solver | None = None
         self.drawn_before: Random | None = None  # where it stood before the last feed_forward in training
-        self.watched = False  # whether listeners look at a forward pass, whose memory must stay
 
     # ---- initialisation
 
@@ -105,10 +106,10 @@ class NetworkCore(JavaNames):
     def make(self, params: Any, generator: Random) -> None:
         """Make everything but the thread's current generator; `init` for those who bring one."""
         self.backend = nd.backend()
-        self._vectors = vectors = FlatVectors(self.conf)
+        vectors = FlatVectors(self.conf)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
-        self.propagation = shared.propagation(vectors.params, vectors.gradient, fused=False)
-        self.gradients = GradientComputer(shared, self.propagation)
+        self.propagation = shared.propagation(vectors.params, vectors.gradient, one_by_one=True)
+        self.gradients = GradientComputer(shared)
         self.outputs = OutputComputer(shared)
         self.layers = [node.layer for node in shared.nodes]
         for node, views in zip(shared.nodes, self.propagation.params, strict=True):
@@ -120,8 +121,8 @@ class NetworkCore(JavaNames):
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
-        vectors.draw_weights(generator) if params is None else self.set_params(params)
-        self.random = generator
+        vectors.draw_weights(generator) if params is None else copy_vector("set_params", params, vectors.params)
+        self.random, self._vectors = generator, vectors  # at the end: what Ctrl-C cuts short begins anew
 
     def is_init_called(self) -> bool:
         """Return whether there are parameters."""
@@ -176,7 +177,7 @@ class NetworkCore(JavaNames):
     def set_params(self, params: Any) -> None:
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
         target = self.params()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             self.updater.watch.give_up(self)
             copy_vector("set_params", params, target)
         self._solver = None  # what it has learned is of other parameters
@@ -201,9 +202,12 @@ class NetworkCore(JavaNames):
         return table[nd.checks.check_choice("get_param", "parameter", key, table)]
 
     def gradient(self) -> DefaultGradient:
-        """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
+        """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`.
+
+        Its arrays are the network's, which the next step overwrites; what is set or cleared in it is its own.
+        """
         self.flattened_gradients()
-        return self.vectors.gradients
+        return self.vectors.gradients()
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
@@ -219,7 +223,7 @@ class NetworkCore(JavaNames):
     def set_updater_state(self, state: Any) -> None:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             self.updater.watch.give_up(self)
             copy_vector("set_updater_state", state, target)
 
@@ -230,19 +234,23 @@ class NetworkCore(JavaNames):
         """The labels of the first output."""
         return self.classes_of[0]
 
-    def formed(self, data: Any) -> Any:
-        """Return a minibatch whose labels are as the losses take them, itself where they are already."""
-        if self.batch.takes(data):
+    def formed(self, data: Any, who: str = "labels", learn: bool = False) -> Any:
+        """Return a minibatch whose labels are as the losses take them, itself where they are already.
+
+        Classes that it names come into the network's order; `learn` as in `ClassLabels.numbers`.
+        """
+        if self.batch.takes(data) and (data.class_names is None or data.class_names == self.classes.names):
             return data
         if isinstance(data, DataSet):
-            return self.classes.formed_set(data)
-        return formed_by(self.classes_of, data)
+            return self.classes.formed_set(data, who, learn)
+        return formed_by(self.classes_of, data, who, learn)
 
     def check_minibatch(self, who: str, data: Any) -> None:
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
-            kinds = " or a ".join(kind.__name__ for kind in self.data_types)
-            raise nd.DTypeError(f"{who}: expected a {kinds}, got {type(data).__name__}. Wrap arrays as DataSet(x, y).")
+            raise nd.DTypeError(
+                f"{who}: expected a {kinds_of(self)}, got {type(data).__name__}. Wrap arrays as DataSet(x, y)."
+            )
 
     def step_on(self, data: Any) -> StepInput:
         """Set a minibatch; return the input of a step on it. On the network's backend, with its lock."""
@@ -284,7 +292,7 @@ class NetworkCore(JavaNames):
         """
         if step is None:
             self.check_losses()
-            with self.lock, self.on_backend(), nd.random.drawing(self.random):
+            with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
                 result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0))
                 result.gradient()
             return result
@@ -298,14 +306,10 @@ class NetworkCore(JavaNames):
         return result
 
     def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
-        """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
+        """Let listeners look at activations."""
         shown_ones = self.named_activations(*self.conf.formats.turned(features, activations))
-        self.watched = True
-        try:
-            for listener in self.listeners:
-                listener.on_forward_pass(self, shown_ones)
-        finally:
-            self.watched = False
+        for listener in self.listeners:
+            listener.on_forward_pass(self, shown_ones)
 
     def named_activations(self, features: Sequence[Array], activations: list[Array]) -> Any:
         """Return features and activations in the form that this kind of network has for them."""
@@ -334,37 +338,39 @@ class NetworkCore(JavaNames):
 
     # ---- scores
 
-    def score(self, data: Any = None, training: bool = False) -> float:
-        """Return the score of the last minibatch, or of `data`: mean loss and regularisation.
+    def score(self, data: Any = None, labels: Any = None, training: bool = False) -> float:
+        """Return the score of the last minibatch, or of data: mean loss and regularisation.
 
-        The last minibatch's was computed before its update, as in DL4J. `data` is a DataSet, or (features, labels).
+        The last minibatch's was computed before its update, as in DL4J. `data` are features with `labels`, or a
+        DataSet, (features, labels), or an iterator, of which it is the score of all examples. A bool in the place of
+        the labels is `training`, as in Java.
         """
         watch = self.updater.watch
+        if isinstance(labels, (bool, int)):
+            labels, training = None, labels
         if training is not False:
             training = converted("score", "training", SWITCH, training, False)
         if data is not None:
-            batch: Any = data
-            if isinstance(data, tuple) and len(data) == 2:
-                batch = paired("score", self.classes_of, len(self.conf.input_names), *data)
-            elif not isinstance(batch, self.data_types):
-                raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
-            if not parts_of_data(batch).labels:
-                raise nd.DataError("score: a data set needs labels to be scored, got none. Give DataSet(x, y).")
-            loss, _ = self.loss_and_outputs(batch, training)
-            return self.score_from(loss, parts_of_data(batch).labels[0].shape[0])
+            total: Any = 0.0
+            examples = 0
+            for batch in minibatches(self, "score", data, labels):
+                loss, _ = self.loss_and_outputs(batch, training)
+                total, examples = loss + total, examples + parts_of_data(batch).labels[0].shape[0]
+            if not examples:
+                raise nd.DataError("score: the iterator must have at least one minibatch, got none.")
+            return self.score_from(total, examples)
         if self.last is None:
             return float("nan")
-        if self.last.scored:
-            return self.last.score
-        score = self.last.score
-        watch.score_asked(self)
+        scored, score = self.last.scored, self.last.score
+        if not scored:
+            watch.score_asked(self)
         return score
 
-    def loss_and_outputs(self, data: Any, training: bool = False) -> tuple[Array, list[Array]]:
+    def loss_and_outputs(self, data: Any, training: bool = False, *loss_weights: float) -> tuple[Array, list[Array]]:
         """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
         self.check_losses()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            step = self.other_step(self.formed(data))
+        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            step = self.other_step(self.formed(data)).with_loss_weights(loss_weights)
             passed = self.forward(step.features, training, step.features_masks)
             loss = self.propagation.summed_loss(step, passed)
             told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)
@@ -374,26 +380,14 @@ class NetworkCore(JavaNames):
         self, features: Sequence[Array], training: bool, masks: tuple[Array | None, ...] = (), **span: Any
     ) -> ForwardPass:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
+        if not span.get("start") and span.get("stop") in (None, len(self.layers)):
+            self.outputs.check_whole(features)
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
         state = self.shared_nodes.initial_state(features)
-        return self.propagation.forward(features, training, masks, state, fresh=self.watched, **span)
+        return self.propagation.forward(features, training, masks, state, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             return nd.item((loss / examples if self.conf.base.mini_batch else loss) + penalty)
-
-    # ---- classes
-
-    @property
-    def class_names(self) -> tuple[str, ...] | None:
-        """Names of the classes in the order of the outputs: set them, or `fit` learns them from labels that are texts.
-
-        They are kept in model files, and shown by evaluations.
-        """
-        return self.classes.names
-
-    @class_names.setter
-    def class_names(self, names: Sequence[str] | None) -> None:
-        self.classes.names = names

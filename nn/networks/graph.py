@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Natural, checked, converted, shown
-from nd.dataset import DataSet, MultiDataSet, MultiDataSetIterator
+from nd.dataset import DataSet, MultiDataSet
 from nd.java_names import Pair
 from nd.rules import SWITCH
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.data_formats import outward
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
+from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .network import Network
 
 
@@ -119,15 +121,17 @@ class ComputationGraph(Network):
     def set_inputs(self, *xs: Any) -> None:
         """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
         self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_features(_listed(xs))
+        features = unmasked_inputs_of(self, "set_inputs", xs)
+        with self.lock, Restoring(), self.on_backend():
+            self.batch.set_features(features)
         self.batch_size = self.batch.features[0].shape[0]
 
     def set_labels(self, *ys: Any) -> None:
-        """Set the minibatch's labels, ``[N, n_out]`` for every output."""
+        """Set the minibatch's labels, ``[N, n_out]`` for every output, or classes as `fit` takes them."""
         self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_labels(_listed(ys))
+        labels = labels_of(self, "set_labels", ys)
+        with self.lock, Restoring(), self.on_backend():
+            self.batch.set_labels(labels)
 
     @checked
     def set_input(self, number: Natural, x: Any) -> None:
@@ -157,7 +161,7 @@ class ComputationGraph(Network):
     def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
         """Set the minibatch's masks, lists with None where there is no mask; see `MultiDataSet`. None for none."""
         self.check_init()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
 
     def get_inputs(self) -> list[Array]:
@@ -185,9 +189,9 @@ class ComputationGraph(Network):
 
         Parameters
         ----------
-        *xs : array ``[N, ...]``
-            For every input; or one list of them, or a MultiDataSetIterator: of it the features of all minibatches,
-            with their masks.
+        *xs : array or table ``[N, ...]``
+            For every input; or one list of them, a minibatch, or an iterator or other iterable of minibatches: the
+            features of all, with their masks.
         train : bool
             Compute as in training: with dropout, weight noise, and the statistics of these examples.
         features_masks, labels_masks : list of array or None, optional
@@ -201,11 +205,7 @@ class ComputationGraph(Network):
         """
         if len(xs) > 1 and isinstance(xs[0], bool):  # Java's output(train, inputs...)
             train, xs = xs[0], xs[1:]
-        if len(xs) == 1 and isinstance(xs[0], MultiDataSetIterator):
-            parts = [self.output(*one.features, train=train, features_masks=one.features_masks) for one in xs[0]]
-            with self.on_backend():
-                return [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
-        return list(self.predicted(_listed(xs), train, _masks(features_masks), _masks(labels_masks)))
+        return list(self.outputs_for("output", xs, train, _masks(features_masks), _masks(labels_masks)))
 
     def output_single(self, *xs: Any, train: bool = False) -> Array:
         """Return the activations of the only output; raise ConfigurationError if there are several."""
@@ -232,7 +232,7 @@ class ComputationGraph(Network):
         -----
         As `MultiLayerNetwork.rnn_time_step`. Source: DL4J ``ComputationGraph.rnnTimeStep``.
         """
-        return list(self.step_outputs(_listed(xs)))
+        return list(self.step_outputs(unmasked_inputs_of(self, "rnn_time_step", xs)))
 
     @checked
     def rnn_activate_using_stored_state(
@@ -243,8 +243,9 @@ class ComputationGraph(Network):
         `xs` are the features of the inputs, a list, or one array; the rest is as in `MultiLayerNetwork`.
         """
         self.check_init()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features, passed = self.pass_from_stored(_listed((xs,)), training, store_last_for_tbptt)
+        given = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (xs,))
+        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            features, passed = self.pass_from_stored(given, training, store_last_for_tbptt)
             named = self.named_activations(*self.conf.formats.turned(features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
@@ -258,11 +259,13 @@ class ComputationGraph(Network):
         train = converted("feed_forward", "train", SWITCH, train, False)
         self.check_init()
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
+        features, masks = inputs_of(self, "feed_forward", xs) if xs else ((), ())
         if train:
             self.drawn_before = self.random.copy()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             if xs:
-                batch.set_features(_listed(xs))
+                batch.set_features(features)
+                batch.set_masks(masks, ())
             if not batch.features:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
@@ -281,8 +284,8 @@ class ComputationGraph(Network):
 
         Features, labels and masks are lists, or single arrays where there is one input, or one output.
         """
-        self.set_inputs(*_listed((features,)))
-        self.set_labels(*_listed((labels,)))
+        self.set_inputs(features)
+        self.set_labels(labels)
         self.set_masks(features_masks, labels_masks)
         epsilons = self.gradients_of_set()
         return Pair(self.gradient(), list(epsilons))
@@ -306,7 +309,8 @@ class ComputationGraph(Network):
         -----
         Source: DL4J ``ComputationGraph.backpropGradient``.
         """
-        below = self.backpropagated(_listed(epsilons))
+        one = epsilons[0] if len(epsilons) == 1 else None
+        below = self.backpropagated(one if isinstance(one, (list, tuple)) else epsilons)
         return Pair(self.gradient(), list(below))
 
     def summary(self) -> str:
@@ -314,13 +318,6 @@ class ComputationGraph(Network):
         from .summaries import summary_of_graph
 
         return summary_of_graph(self.conf)
-
-
-def _listed(arrays: Sequence[Any]) -> list[Any]:
-    """Return arrays that were given one by one, or as one list."""
-    one = arrays[0] if len(arrays) == 1 else None
-    nested = isinstance(one, (list, tuple)) and bool(one) and all(hasattr(array, "shape") for array in one)
-    return list(one) if nested else list(arrays)  # type: ignore[arg-type]
 
 
 def _masks(masks: Any) -> Sequence[Any]:

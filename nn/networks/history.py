@@ -6,12 +6,16 @@ import math
 from typing import Any
 
 import nd
+from nd.arguments import shown
+from nd.checks import UnknownKeyError, suggestion
 from nd.java_names import JavaNames
 from nd.state import within
 from nd.typing import Array
 from optimize.step_result import StepResult
 
 _CELLS = 256  # scores that are made room for at once, on a device
+COLUMNS = ("score", "learning_rate", "validation_score", "validation_accuracy")
+"""Names of the lists of a `History` beside those of metrics."""
 
 _add_score = nd.Elementwise(
     lambda total, loss, examples, penalty: nd.assign(total, total + (loss / examples + penalty))
@@ -24,7 +28,7 @@ class History(JavaNames):
     Attributes
     ----------
     epochs : list of int
-        The epochs' numbers within the call, 0-based; after a checkpoint they go on where it stood.
+        The epochs' numbers within the call, 0-based. A call that goes on from a checkpoint has those before it too.
     score : list of float
         The mean over the epoch's minibatches of the score that each had before its update, as `network.score()`;
         where an epoch is one minibatch, its score.
@@ -33,8 +37,14 @@ class History(JavaNames):
     validation_score, validation_accuracy : list of float
         Of `validation_data` after the epoch, the score with penalties; empty without such data, and the accuracy also
         where the network does not tell classes apart.
+    validation_metrics : dict of str -> list of float
+        Of the `metrics` that fit was given, by name; of a network with several outputs ``"output_metric"``.
+    monitor : str or None
+        The column by which `patience` and `restore_best` know the best epoch; None without them.
+    best_epoch : int or None
+        The number of that epoch, by `monitor`.
     stopped : str or None
-        The reason that `stop_training` was given; None where fit went through all epochs.
+        The reason that `stop_training` was given, or that of `patience`; None where fit went through all epochs.
 
     Notes
     -----
@@ -46,6 +56,9 @@ class History(JavaNames):
         self.learning_rate: list[float] = []
         self.validation_score: list[float] = []
         self.validation_accuracy: list[float] = []
+        self.validation_metrics: dict[str, list[float]] = {}
+        self.monitor: str | None = None
+        self.best_epoch: int | None = None
         self.stopped: str | None = None
         self._first = epoch
         self._scores: list[Any] = []  # floats, then (total on a device, minibatches) that nobody has asked for
@@ -129,10 +142,62 @@ class History(JavaNames):
         self.learning_rate.append(learning_rate)
         self._sum, self._minibatches = 0.0, 0
 
+    def column(self, name: str) -> list[float]:
+        """Return the list of that name itself, that of a metric by the metric's; a new one where there is none yet."""
+        return getattr(self, name) if name in COLUMNS else self.validation_metrics.setdefault(name, [])
+
+    def level(self) -> None:
+        """Write NaN where the epoch that was closed has no number, in columns of data that fit has no more."""
+        for values in (self.validation_score, self.validation_accuracy, *self.validation_metrics.values()):
+            if values:
+                values += [math.nan] * (len(self) - len(values))
+
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the lists that are not empty by name, all of one length."""
-        names = ("epochs", "score", "learning_rate", "validation_score", "validation_accuracy")
-        return {name: list(getattr(self, name)) for name in names if name == "epochs" or getattr(self, name)}
+        """Return the lists that are not empty by name, all of one length; a metric's is ``"validation_f1"``."""
+        columns = {name: list(getattr(self, name)) for name in COLUMNS if getattr(self, name)}
+        metrics = {f"validation_{name}": list(values) for name, values in self.validation_metrics.items() if values}
+        return {"epochs": self.epochs, **columns, **metrics}
+
+    # ---- in checkpoints
+
+    def before(self, stop: int, scored: tuple[float, int] | None = None) -> History:
+        """Return a history of its own of the epochs before number `stop`; what lies on a device is not waited for.
+
+        `scored` is the sum of the scores of the epoch that follows these, and of how many minibatches.
+        """
+        count = max(0, stop - self._first)
+        history = History(self._first, scored)
+        history._scores, history._backend = self._scores[:count], self._backend
+        for name in (*COLUMNS[1:], *self.validation_metrics):
+            history.column(name)[:] = self.column(name)[:count]
+        return history
+
+    def written(self) -> dict[str, Any]:
+        """Return the epochs as plain values."""
+        columns = {name: [*map(_plain, getattr(self, name))] for name in COLUMNS}
+        metrics = {name: [*map(_plain, values)] for name, values in self.validation_metrics.items()}
+        return {"first": self._first, **columns, "metrics": metrics}
+
+    @staticmethod
+    def read(written: Any) -> History:
+        """Return the history of the epochs that `written` wrote.
+
+        Raises
+        ------
+        TypeError, ValueError, KeyError, AttributeError
+            It is nothing of that kind.
+        """
+        history = History(written["first"])
+        if type(written["first"]) is not int or written["first"] < 0:
+            raise ValueError("first must be a number of epochs")
+        for name in COLUMNS:
+            history.column(name)[:] = map(_number, written[name])
+        for name, values in written["metrics"].items():
+            history.validation_metrics[name] = [*map(_number, values)]
+        lengths = {len(values) for values in history.to_dict().values()}
+        if len(lengths) > 1 or len(history.score) != len(history.learning_rate):
+            raise ValueError("all lists must be of one length")
+        return history
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_scores": list(self.score), "_backend": None, "_total": None, "_free": []}
@@ -140,10 +205,30 @@ class History(JavaNames):
     def __len__(self) -> int:
         return len(self._scores)
 
+    def __getitem__(self, key: object) -> Any:  # with a KeyError NumPy takes a history for one object, no sequence
+        columns = [*COLUMNS, "epochs", "validation_metrics"]
+        known = isinstance(key, str) and key in columns
+        remedy = f"Write history.{key}." if known else suggestion("attribute", key, columns).strip()
+        raise UnknownKeyError(
+            f"History: columns must be read as attributes, got [{shown(key)}]. {remedy or 'to_dict() has all of them.'}"
+        )
+
     def __repr__(self) -> str:
         columns = self.to_dict()
         columns.pop("epochs")
         last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in columns.items())
         epochs = f"History of {len(self)} epoch{'' if len(self) == 1 else 's'}"
+        best = f"; the best by {self.monitor}: {self.best_epoch}" if self.best_epoch is not None else ""
         stopped = f"; stopped: {self.stopped}" if self.stopped is not None else ""
-        return f"<{epochs}{', the last: ' + last if last else ''}{stopped}>"
+        return f"<{epochs}{', the last: ' + last if last else ''}{best}{stopped}>"
+
+
+def _plain(value: float) -> float | str:
+    """Return a number as JSON has it: what is not finite as a text."""
+    return value if math.isfinite(value) else str(value)
+
+
+def _number(written: Any) -> float:
+    if type(written) is not float and written not in ("nan", "inf", "-inf"):
+        raise ValueError(f"expected a number, got {written!r:.50}")
+    return float(written)

@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
-from nd.dataset import DataSet, DataSetIterator
+from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.iterator import MinibatchIterator
 from nd.rules import SWITCH, rule_of
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
-from ..step.minibatch import arrays_of, parts_of_data
-from .class_labels import paired
+from ..step.minibatch import parts_of_data
 from .core import NetworkCore
+from .intake import feature_batches, inputs_of, minibatches
 
 if TYPE_CHECKING:
     from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
 
 _HALF = 0.5
 _NAMES: Any = rule_of(Sequence[str])
+_STEPS: Any = rule_of(Natural)
 
 
 class Inference(NetworkCore):
@@ -40,15 +42,9 @@ class Inference(NetworkCore):
         self.check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
-        with self.lock, self.on_backend():
-            # Features in another order than the backend's are copied; what listeners look at must stay as it is.
-            batch = self.batch.another(nd.fresh_buffers(self.dtype) if self.watched else self.feature_buffers)
-            try:
-                batch.set_features(xs)
-            except nd.DTypeError as error:
-                if all(hasattr(x, "shape") for x in xs) or "masked" in str(error):
-                    raise
-                raise _no_features(next(x for x in xs if not hasattr(x, "shape"))) from error
+        with self.lock, Restoring(), self.on_backend():
+            batch = self.batch.another(self.feature_buffers)
+            batch.set_features(xs)
             if features_masks or labels_masks:
                 batch.set_masks(features_masks, labels_masks)
             step = batch.step_without_labels(self.shared_nodes.initial_state)
@@ -58,7 +54,7 @@ class Inference(NetworkCore):
                 return tuple(map(outward, outputs, formats)) if any(batch.labels_last) else outputs
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                in_training = self.propagation.output(step, training=True, fresh=self.watched)
+                in_training = self.propagation.output(step, training=True)
                 return tuple(outward(nd.copy(array), name) for array, name in zip(in_training, formats, strict=True))
 
     def outputs_of(self, data: Any) -> tuple[Array, ...]:
@@ -69,7 +65,7 @@ class Inference(NetworkCore):
     def masks_of_outputs(self, data: Any) -> list[Array | None]:
         """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
         self.check_init()
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             batch = self.batch.another(nd.fresh_buffers(self.dtype))
             parts = parts_of_data(data)
             batch.set_features(parts.features)
@@ -79,13 +75,24 @@ class Inference(NetworkCore):
             return list(map(outward, hosted, self.conf.formats.outputs))
 
     def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
-        """Return the first output's activations for ``x [N, ...]``, a list of several inputs, or an iterator."""
-        if isinstance(x, DataSetIterator):
-            with self.on_backend():
-                return nd.concat([self.single_output(batch.features, train, batch.features_mask) for batch in x])
-        of_features = () if features_mask is None else (features_mask,)
-        of_labels = () if labels_mask is None else (labels_mask,)
-        return self.predicted(arrays_of(x, len(self.conf.input_names)), train, of_features, of_labels)[0]
+        """Return the first output's activations, for features as `output` takes them."""
+        return self.outputs_for("output", (x,), train, one_or_none(features_mask), one_or_none(labels_mask))[0]
+
+    def outputs_for(
+        self, who: str, given: Sequence[Any], train: bool, features_masks: Sequence[Any], labels_masks: Sequence[Any]
+    ) -> Sequence[Array]:
+        """Return every output for features as `inputs_of` takes them, or for the minibatches of an iterable."""
+        if given and all(map(nd.is_array, given)):  # the usual case, in no time
+            return self.predicted(given, train, features_masks, labels_masks)
+        batches = feature_batches(given[0]) if len(given) == 1 else None
+        if batches is None:
+            xs, masks = inputs_of(self, who, given)
+            return self.predicted(xs, train, features_masks or masks, labels_masks)
+        parts = [self.outputs_for(who, (batch,), train, (), ()) for batch in batches]
+        if not parts:
+            raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
+        with Restoring(), self.on_backend():
+            return [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
 
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
@@ -93,16 +100,28 @@ class Inference(NetworkCore):
         Of a DataSet the names of the classes, as `predict_labels`.
         """
         if isinstance(x, DataSet):
-            names = x.class_names or self.class_names
-            if names is None:
+            if self.class_names is None:
                 raise nd.ConfigurationError(
-                    "predict: of a DataSet the names of its classes are returned, which must be known, got none. For "
-                    "the numbers of the classes call predict(data.features)."
+                    "predict: of a DataSet the names of the network's classes are returned, which must be known, got "
+                    "none. Set network.class_names = [...] in the order of its outputs, or call "
+                    "predict(data.features) for the numbers of the classes."
                 )
-            return self._named_classes(self.outputs_of(x)[0], names)
+            return self.predict_labels(x)
         out = self.single_output(x)
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             return nd.argmax(inward(out, self.conf.formats.outputs[0]), 1)
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """Names of the classes in the order of the outputs: set them, or `fit` learns them from labels that are texts.
+
+        They are kept in model files, and shown by evaluations.
+        """
+        return self.classes.names
+
+    @class_names.setter
+    def class_names(self, names: Sequence[str] | None) -> None:
+        self.classes.names = names
 
     def predict_labels(self, x: Any) -> list[str]:
         """Return the name of the most probable class of each example; a single output is class 1 above 0.5.
@@ -141,40 +160,61 @@ class Inference(NetworkCore):
             The iterator is empty, labels are missing, or masks leave none of them.
         """
         number = self._check_classifier("evaluate", output)
-        names = None
-        if isinstance(data, (*self.data_types, MinibatchIterator)) and labels is not None:
-            names, labels = converted("evaluate", "labels", _NAMES, labels), None
-        if labels is not None:
-            data = paired("evaluate", self.classes_of, len(self.conf.input_names), data, labels)
-        names = names or getattr(data, "class_names", None) or self.classes_of[number].names
+        names, labels = self._report_names(number, data, labels)
+        names = names or self.classes_of[number].names
         counting = nd.evaluation.Evaluation(list(names) if names else None, top_n)
-        self._evaluate("evaluate", data, {number: [counting]})
+        self._evaluate("evaluate", data, labels, {number: [counting]})
         if not counting.num_row_counter:
             raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
         return counting
 
+    def _report_names(self, number: int, data: Any, labels: Any) -> tuple[Sequence[str] | None, Any]:
+        """Return names of the classes for the report, which stand in the place of labels that the data bring."""
+        if labels is None or not _brings_labels(data):
+            return None, labels
+        names, known = converted("evaluate", "labels", _NAMES, labels), self.classes_of[number].names
+        if known is not None and list(names) != list(known) and set(names) == set(known):
+            raise nd.ConfigurationError(
+                f"evaluate: labels beside a data set are the names of the network's outputs, {list(known)}, got "
+                f"{list(names)}. Leave them out."
+            )
+        return names, None
+
     @checked
     def evaluate_regression(
-        self, data: Any, column_names: Sequence[str] | None = None, *, output: Any = 0
+        self, data: Any, labels: Any = None, column_names: Sequence[str] | None = None, *, output: Any = 0
     ) -> RegressionEvaluation:
-        """Compare outputs with labels column by column; `column_names` are for the report. Errors as `evaluate`."""
+        """Compare outputs with labels column by column; errors as `evaluate`.
+
+        `column_names` are for the report, and may stand in the place of `labels` that the data bring, as in Java.
+        """
+        if column_names is None and labels is not None and _brings_labels(data):
+            column_names, labels = converted("evaluate_regression", "column_names", _NAMES, labels), None
         regression = nd.evaluation.RegressionEvaluation(column_names)
-        self._evaluate("evaluate_regression", data, {self._output_number("evaluate_regression", output): [regression]})
+        number = self._output_number("evaluate_regression", output)
+        self._evaluate("evaluate_regression", data, labels, {number: [regression]})
         return regression
 
     @checked
-    def evaluate_roc(self, data: Any, threshold_steps: Natural = 0, *, output: Any = 0) -> ROC:
-        """Return the ROC of an output with one or two columns, exact with 0 steps. Errors as `evaluate`."""
-        roc = nd.evaluation.ROC(threshold_steps)
-        self._evaluate("evaluate_roc", data, {self._check_classifier("evaluate_roc", output): [roc]})
+    def evaluate_roc(self, data: Any, labels: Any = None, threshold_steps: Natural = 0, *, output: Any = 0) -> ROC:
+        """Return the ROC of an output with one or two columns, exact with 0 steps; errors as `evaluate`.
+
+        One number in the place of `labels` that the data bring is `threshold_steps`, as in Java.
+        """
+        labels, steps = _steps("evaluate_roc", labels, threshold_steps)
+        roc = nd.evaluation.ROC(steps)
+        self._evaluate("evaluate_roc", data, labels, {self._check_classifier("evaluate_roc", output): [roc]})
         return roc
 
     @checked
-    def evaluate_roc_multi_class(self, data: Any, threshold_steps: Natural = 0, *, output: Any = 0) -> ROCMultiClass:
-        """Return the ROC of every class against the rest, exact with 0 steps. Errors as `evaluate`."""
-        roc = nd.evaluation.ROCMultiClass(threshold_steps)
+    def evaluate_roc_multi_class(
+        self, data: Any, labels: Any = None, threshold_steps: Natural = 0, *, output: Any = 0
+    ) -> ROCMultiClass:
+        """Return the ROC of every class against the rest; arguments and errors as `evaluate_roc`."""
+        labels, steps = _steps("evaluate_roc_multi_class", labels, threshold_steps)
+        roc = nd.evaluation.ROCMultiClass(steps)
         number = self._check_classifier("evaluate_roc_multi_class", output)
-        self._evaluate("evaluate_roc_multi_class", data, {number: [roc]})
+        self._evaluate("evaluate_roc_multi_class", data, labels, {number: [roc]})
         return roc
 
     def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[IEvaluation, ...]:
@@ -182,7 +222,7 @@ class Inference(NetworkCore):
 
         Parameters
         ----------
-        data : DataSet or MultiDataSet, or iterable of them
+        data : DataSet or MultiDataSet, (features, labels), or iterable of them
         *evaluations : IEvaluation
             Of the first output; or one dict of an output's name or number -> IEvaluation, or several of them. They
             are added to, and returned.
@@ -198,7 +238,7 @@ class Inference(NetworkCore):
                 self._output_number("do_evaluation", output): [*several] if isinstance(several, Iterable) else [several]
                 for output, several in evaluations[0].items()
             }
-        self._evaluate("do_evaluation", data, of_outputs)
+        self._evaluate("do_evaluation", data, None, of_outputs)
         return tuple(evaluation for several in of_outputs.values() for evaluation in several)
 
     def _output_number(self, who: str, output: Any) -> int:
@@ -218,53 +258,46 @@ class Inference(NetworkCore):
             check_classifier(who, node.label, node.conf)
         return number
 
-    def _evaluate(self, who: str, data: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
+    def _evaluate(self, who: str, data: Any, labels: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         self.check_init()
         for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
                 raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
-        with self.on_backend():
-            for batch in self._minibatches(who, data):
+        with Restoring(), self.on_backend():
+            for batch in minibatches(self, who, data, labels):
                 with naming_nan(who, self, batch):
-                    self._show_outputs(who, batch, of_outputs)
+                    self._show_outputs(batch, of_outputs)
                 count += 1
         if not count:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
 
-    def _minibatches(self, who: str, data: Any) -> Iterator[Any]:
-        single = isinstance(data, self.data_types)
-        if not isinstance(data, Iterable) and not single:
-            raise nd.DTypeError(
-                f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
-                "DataSet(x, y)."
-            )
-        for batch in [data] if single else data:
-            if not isinstance(batch, self.data_types):
-                raise nd.DTypeError(
-                    f"{who}: expected a DataSet, got {type(batch).__name__}. Wrap arrays as DataSet(x, y)."
-                )
-            yield batch
-
-    def _show_outputs(self, who: str, batch: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
+    def _show_outputs(self, batch: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
-        parts = parts_of_data(batch)
-        if not parts.labels:
-            raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
-        outputs = self.outputs_of(batch)
+        parts, outputs = parts_of_data(batch), self.outputs_of(batch)
         for number, evaluations in of_outputs.items():
             classes = self.classes_of[number]
             mask = parts.labels_masks[number] if parts.labels_masks else None
-            seen = classes.compared(classes.formed(parts.labels[number]), nd.to_host(outputs[number]), mask)
+            seen = classes.compared(parts.labels[number], nd.to_host(outputs[number]), mask)
             for evaluation in evaluations:
                 evaluation.eval(*seen)
 
 
-def _no_features(x: Any) -> nd.DTypeError:
-    return nd.DTypeError(
-        f"output: x must be features [N, ...], numbers, got {shown(x)}. Give an array, of a DataSet its features."
-    )
+def one_or_none(mask: Any) -> Sequence[Any]:
+    """Return the masks of a network with one input or output."""
+    return () if mask is None else (mask,)
+
+
+def _brings_labels(data: Any) -> bool:
+    return isinstance(data, (DataSet, MultiDataSet, MinibatchIterator))
+
+
+def _steps(who: str, labels: Any, threshold_steps: int) -> tuple[Any, int]:
+    """Return labels and steps, where a number in the place of the labels is the steps."""
+    if isinstance(labels, (int, float)):
+        return None, converted(who, "threshold_steps", _STEPS, labels)
+    return labels, threshold_steps
 
 
 @contextmanager
@@ -273,7 +306,10 @@ def naming_nan(who: str, network: NetworkCore, data: Any) -> Iterator[None]:
     try:
         yield
     except nd.NumericError as error:
-        with network.on_backend():
-            if all(nd.all_finite(nd.as_array(x, network.dtype)) for x in parts_of_data(data).features):
-                raise
-        raise nd.DataError(f"{who}: features must be finite, got NaN or infinity in them. Clean the data.") from error
+        from .finiteness import place_of_nan  # which programs without NaN do not need
+
+        with Restoring(), network.on_backend():
+            place = place_of_nan("features", parts_of_data(data).features, network.dtype)
+        if not place:
+            raise
+        raise nd.DataError(f"{who}: features must be finite, got {place}. Clean the data.") from error

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import nd
-from nd.arguments import checked, shown
+from nd.arguments import checked
 from nd.java_names import JavaNames, Pair
+from nd.state import Restoring
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
@@ -16,8 +17,8 @@ from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import parts_of_data
 from ..step.propagation import loss_mask
-from .class_labels import paired
 from .inference import Inference
+from .intake import minibatches
 
 
 class Inside(Inference):
@@ -41,7 +42,7 @@ class Inside(Inference):
         """
         table = self.param_table()
         view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             value = nd.as_array(value, self.dtype)
             if tuple(value.shape) != tuple(view.shape):
                 raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
@@ -56,20 +57,30 @@ class Inside(Inference):
     # ---- scores
 
     @checked
-    def score_examples(self, data: Any, add_regularization_terms: bool = True) -> Array:
+    def score_examples(self, data: Any, labels: Any = None, add_regularization_terms: bool = True) -> Array:
         """Return the score of each example, ``[N, 1]``, outside of training; those of several outputs are added.
 
         Parameters
         ----------
-        data : DataSet or MultiDataSet
+        data, labels
+            As `score` takes them; a bool in the place of the labels is `add_regularization_terms`, as in Java.
         add_regularization_terms : bool
             Add the penalties, undivided, to the score of each example.
         """
+        if isinstance(labels, bool):
+            labels, add_regularization_terms = None, labels
         self.check_losses()
-        self.check_minibatch("score_examples", data)
-        total: Array | Any = self.calc_regularization_score() if add_regularization_terms else 0.0
-        with self.lock, self.on_backend(), nd.random.drawing(self.random):
-            step = self.other_step(self.formed(data))
+        penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
+        scores = [self._scores_of(batch, penalty) for batch in minibatches(self, "score_examples", data, labels)]
+        if not scores:
+            raise nd.DataError("score_examples: the iterator must have at least one minibatch, got none.")
+        with Restoring(), self.on_backend():
+            return scores[0] if len(scores) == 1 else nd.concat(scores)
+
+    def _scores_of(self, data: Any, penalty: float) -> Array:
+        total: Array | Any = penalty
+        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
+            step = self.other_step(data)
             passed = self.forward(step.features, False, step.features_masks)
             for output, number in enumerate(self.conf.output_nodes):
                 mask, layer = loss_mask(step, passed, output, number), self.layers[number]
@@ -80,7 +91,7 @@ class Inside(Inference):
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
         self.check_init()
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
     @checked
@@ -95,24 +106,19 @@ class Inside(Inference):
 
     def _penalty_by(self, kind: type[Regularization]) -> float:
         penalties = [(flat, penalty) for flat, penalty in self.vectors.penalties if type(penalty) is kind]
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             counts = self.iteration_count, self.epoch_count
             scores = (penalty.score(flat, penalty.at(*counts)) for flat, penalty in penalties)
             return sum((nd.item(nd.as_array(score)) for score in scores), 0.0)
 
     def f1_score(self, data: Any, labels: Any = None) -> float:
         """Return the F1 score of the first output on a minibatch, or features and labels; masks have no part in it."""
-        if labels is not None:
-            data = paired("f1_score", self.classes_of, len(self.conf.input_names), data, labels)
-        if not isinstance(data, self.data_types):
-            raise nd.DTypeError(f"f1_score: data must be a DataSet or features with their labels, got {shown(data)}.")
-        parts = parts_of_data(data)  # type: ignore[arg-type]
-        if not parts.labels:
-            raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
-        with self.on_backend():
-            seen = self.classes.compared(parts.labels[0], nd.to_host(self.predicted(parts.features)[0]), None)
-            evaluation.eval(*seen[:2])
+        for batch in minibatches(self, "f1_score", data, labels):
+            parts = parts_of_data(batch)
+            with Restoring(), self.on_backend():
+                seen = self.classes.compared(parts.labels[0], nd.to_host(self.predicted(parts.features)[0]), None)
+                evaluation.eval(*seen[:2])
         return evaluation.f1()
 
     def gradient_and_score(self) -> Pair:
@@ -125,7 +131,7 @@ class Inside(Inference):
         """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""
         self.check_losses()
         step = self.batch.step()
-        with self.lock, self.on_backend(), nd.random.drawing(self.random):
+        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             passed = self.forward(step.features, True, step.features_masks)
             loss, deltas = self.propagation.loss_and_deltas(step, passed)
             epsilons = self.propagation.backward(passed, deltas, to_input=True)
@@ -149,7 +155,7 @@ class Inside(Inference):
         if len(epsilons) != len(outputs):
             raise nd.ShapeError(f"backprop_gradient: expected {len(outputs)} epsilons, got {len(epsilons)}.")
         random = self.random if self.drawn_before is None else self.drawn_before.copy()
-        with self.lock, self.on_backend(), nd.random.drawing(random):
+        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(random):
             passed = self.forward(batch.features, True, batch.features_masks)
             deltas = {}
             for number, epsilon in zip(outputs, epsilons, strict=True):
@@ -171,7 +177,7 @@ class Inside(Inference):
         Source: DL4J ``MultiLayerNetwork.update``.
         """
         table, own = self.param_table(), self.gradient()
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             for key, of_parameter in gradient.gradient_for_variable().items():
                 view = table[nd.checks.check_choice("update", "parameter", key, table)]
                 target = own.get_gradient_for(key)
@@ -228,7 +234,7 @@ class UpdaterOfNetwork(JavaNames):
     ) -> None:
         """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
         network, own = self._network, self._network.flattened_gradients()
-        with network.on_backend():
+        with Restoring(), network.on_backend():
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)

@@ -9,12 +9,14 @@ import nd
 from nd.arguments import checked
 from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.data_formats import inward, outward
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
+from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .network import Network
 
 if TYPE_CHECKING:
@@ -106,7 +108,8 @@ class MultiLayerNetwork(Network):
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
         self.check_init()
-        with self.lock, self.on_backend(), nd.random.drawing(self.random):
+        (x,) = unmasked_inputs_of(self, "activate_selected_layers", (x,))
+        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             formats = self.conf.formats
             x = inward(x, (*formats.inputs, *formats.behind)[first])
@@ -135,8 +138,9 @@ class MultiLayerNetwork(Network):
     def set_input(self, x: Any) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
         self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_features((x,))
+        xs = unmasked_inputs_of(self, "set_input", (x,))
+        with self.lock, Restoring(), self.on_backend():
+            self.batch.set_features(xs)
         self.batch_size = self.batch.features[0].shape[0]
 
     def get_input(self) -> Array | None:
@@ -150,15 +154,16 @@ class MultiLayerNetwork(Network):
         return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: Any) -> None:
-        """Set the minibatch's labels ``[N, n_out]``."""
+        """Set the minibatch's labels ``[N, n_out]``, or classes as `fit` takes them."""
         self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_labels((y,))
+        labels = labels_of(self, "set_labels", (y,))
+        with self.lock, Restoring(), self.on_backend():
+            self.batch.set_labels(labels)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
         """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
         self.check_init()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks((features_mask,), (labels_mask,))
 
     # ---- activations and gradients
@@ -168,8 +173,8 @@ class MultiLayerNetwork(Network):
 
         Parameters
         ----------
-        x : array ``[N, ...]``, or DataSetIterator
-            Of an iterator the features of all minibatches, with their masks.
+        x : array or table ``[N, ...]``, DataSet, iterator or other iterable of minibatches
+            Of data sets the features, with their masks; of an iterator those of all minibatches.
         train : bool
             Compute as in training: with dropout, weight noise, and the statistics of these examples.
         features_mask, labels_mask : array, optional
@@ -209,7 +214,7 @@ class MultiLayerNetwork(Network):
         Outside of training, and without masks, as in Java. A network without a state computes what `output` does.
         Source: DL4J ``MultiLayerNetwork.rnnTimeStep``.
         """
-        return self.step_outputs((x,))[0]
+        return self.step_outputs(unmasked_inputs_of(self, "rnn_time_step", (x,)))[0]
 
     @checked
     def rnn_activate_using_stored_state(
@@ -230,8 +235,9 @@ class MultiLayerNetwork(Network):
         zeros, whatever rnnTimeStep has stored.
         """
         self.check_init()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features, passed = self.pass_from_stored((x,), training, store_last_for_tbptt)
+        xs = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (x,))
+        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            features, passed = self.pass_from_stored(xs, training, store_last_for_tbptt)
             formats = self.conf.formats
             arrays = (*map(outward, features, formats.inputs), *map(outward, passed.outputs, formats.behind))
             return [nd.copy(array) for array in arrays]
@@ -262,15 +268,19 @@ class MultiLayerNetwork(Network):
         self.check_init()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
+        features, masks = inputs_of(self, "feed_forward", (x,))
+        batch = self.batch.another(nd.fresh_buffers(self.dtype))
         if train:
             self.drawn_before = self.random.copy()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
-            self.batch.accepts[0].check(tuple(features.shape))
-            formats = self.conf.formats
-            forward = self.forward((inward(features, formats.inputs[0]),), train, stop=layer + 1)
-            outputs = map(outward, forward.outputs, formats.behind)
-            return [nd.copy(activations) for activations in (features, *outputs)]
+        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            batch.set_features(features)
+            batch.set_masks(masks, ())
+            batch.check_features()
+            passed = self.forward(batch.features, train, batch.features_masks, stop=layer + 1)
+            outputs = map(
+                outward, (*batch.features, *passed.outputs), (*self.conf.formats.inputs, *self.conf.formats.behind)
+            )
+            return [nd.copy(activations) for activations in outputs]
 
     def calculate_gradients(
         self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None

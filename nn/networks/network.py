@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from nd.arguments import checked
+from nd.arguments import answer_calls, checked, shown
 from nd.files.writing import Target
 
 from .inside import Inside
@@ -12,9 +12,25 @@ from .saving import Saved
 from .streaming import Streaming
 from .trainable import Trainable
 
+INNER = frozenset({
+    "backpropagated", "begin_fit", "begin_series", "carrying", "check_init", "check_losses", "check_minibatch",
+    "check_saveable", "checked_layer", "compute_gradient_and_score", "copied_into", "current_solver", "end_fit",
+    "fit_batch", "formed", "forward", "gradients_of_set", "layer_keys", "loss_and_outputs", "make", "masks_of_outputs",
+    "named_activations", "on_backend", "other_step", "outputs_of", "pass_from_stored", "predicted", "score_from",
+    "segments", "single_output", "step_on", "step_outputs",
+})  # fmt: skip
+"""Methods that the library itself calls, most of them in every step: they are not looked at when a call fails."""
+
 
 class Network(Trainable, Inside, Streaming, Saved):
-    """Shared by all networks: training, prediction, a look inside, files and copies, a picture."""
+    """Shared by all networks: training, prediction, a look inside, files and copies, a picture.
+
+    Whatever a class of networks calls a method, a call that does not fit it is refused with what is meant.
+    """
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        answer_calls(cls, INNER)
 
     def __init__(self, conf: Any, params: Any = None) -> None:
         super().__init__(conf)
@@ -33,6 +49,13 @@ class Network(Trainable, Inside, Streaming, Saved):
 
     def _size_of(self, node: int, name: str) -> int:
         return getattr(self.conf.nodes[node].conf, name, None) or 0
+
+    __iter__: ClassVar[None] = None
+
+    def __getitem__(self, key: object) -> Any:
+        from nd.calls import not_indexed  # which programs without mistakes do not need
+
+        raise not_indexed(self, "layers must be asked for by get_layer", key, f"Write net.get_layer({shown(key)}).")
 
     def summary(self) -> str:
         """Return a table of the network: what it consists of, shapes, parameters."""

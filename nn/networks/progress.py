@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 
 from ..files.json_fields import JAVA_INT
+from .history import History
 
 if TYPE_CHECKING:
     from .training import Training
@@ -44,6 +45,12 @@ class Progress:
         Segments of the minibatch's series that were trained on, where it is trained on in segments.
     state : tuple of array
         Carried by the layers into the next segment; as it is read from JSON, the shapes of these.
+    history : History, optional
+        Of the call's epochs that are complete.
+    best_epoch : int, optional
+        Of the call, the epoch whose parameters are kept.
+    best_params : array ``[1, n]``, optional
+        These, on the host; they are not in the JSON.
     """
 
     fitting: str = ""
@@ -57,10 +64,16 @@ class Progress:
     scored: tuple[float, int] | None = None
     segment: int = 0
     state: tuple[Any, ...] = ()
+    history: History | None = None
+    best_epoch: int | None = None
+    best_params: Any = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; of the state the shapes."""
-        return {**asdict(replace(self, state=())), "state": [list(array.shape) for array in self.state]}
+        values = asdict(replace(self, state=(), history=None, best_params=None))
+        del values["best_params"]
+        history = None if self.history is None else self.history.written()
+        return {**values, "state": [list(array.shape) for array in self.state], "history": history}
 
     @staticmethod
     def from_json(values: Any) -> Progress:
@@ -77,11 +90,15 @@ class Progress:
             if not is_valid(values.get(name, _ABSENT.get(name))):
                 raise nd.FormatError(f"load_checkpoint: {name} must be {rule}, got {values.get(name)!r:.200}.")
         by_name: dict[str, Any] = {
-            field.name: values.get(field.name, _ABSENT.get(field.name)) for field in fields(Progress)
+            field.name: values.get(field.name, _ABSENT.get(field.name))
+            for field in fields(Progress)
+            if field.name in _VALID
         }
         scored = None if by_name["scored"] is None else tuple(by_name["scored"])
         state = tuple(map(tuple, by_name["state"]))
-        return Progress(**{**by_name, "random": tuple(values["random"]), "scored": scored, "state": state})
+        history = None if by_name["history"] is None else History.read(by_name["history"])
+        changed = {"random": tuple(values["random"]), "scored": scored, "state": state, "history": history}
+        return Progress(**{**by_name, **changed})
 
 
 def _is_count(value: Any) -> bool:
@@ -99,6 +116,13 @@ def _is_scored(value: Any) -> bool:
     return listed and type(value[0]) is float and math.isfinite(value[0]) and _is_count(value[1])
 
 
+def _is_history(value: Any) -> bool:
+    try:
+        return value is None or isinstance(History.read(value), History)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+
+
 def _are_shapes(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(shape, list) and all(map(_is_count, shape)) for shape in value)
 
@@ -107,8 +131,10 @@ _ABSENT: Mapping[str, Any] = {"segment": 0, "state": []}
 """Defaults of fields that files of earlier releases lack."""
 _COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
 _VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "best_epoch": (f"null or {_COUNT[0]}", lambda value: value is None or _is_count(value)),
     "epochs": _COUNT,
     "fitting": ("'', 'iterator' or 'minibatch'", lambda value: value in ("", "iterator", "minibatch")),
+    "history": ("null, or lists of numbers, all of one length", _is_history),
     "iteration": _COUNT,
     "iterator": ("an object or null", lambda value: value is None or isinstance(value, dict)),
     "obstacle": ("a text", lambda value: isinstance(value, str)),
@@ -129,6 +155,8 @@ class FitProgress:
     ----------
     call : Training or None
         The one that runs.
+    thread : int or None
+        The identifier of the thread that it began in.
     awaited : Progress or None
         Of a checkpoint, for the next call to go on from.
     last : Progress
@@ -143,6 +171,7 @@ class FitProgress:
 
     def __init__(self) -> None:
         self.call: Training | None = None
+        self.thread: int | None = None
         self.awaited: Progress | None = None
         self.last = Progress()
         self.epoch_over = False

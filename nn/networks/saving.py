@@ -9,6 +9,7 @@ import nd
 from nd.arguments import Natural, checked
 from nd.files.reading import Source
 from nd.files.writing import Target
+from nd.state import Restoring
 from optimize import OptimizerState
 from optimize.step_result import StepResult
 
@@ -31,7 +32,10 @@ class Saved(NetworkCore):
 
     @checked
     def save(self, path: Target, save_updater: bool = True, normalizer: Any = None) -> None:
-        """Write a DL4J 1.0 model zip; see `nn.files.serializer.write_model`."""
+        """Write a DL4J 1.0 model zip, or named arrays as ``.npz`` and ``.safetensors``, as the ending of `path` says.
+
+        See `nn.files.serializer.write_model`.
+        """
         from ..files.serializer import write_model
 
         network: Any = self
@@ -48,7 +52,7 @@ class Saved(NetworkCore):
     @classmethod
     @checked
     def load(cls, path: Source, load_updater: bool = True, strict: bool = True) -> Self:
-        """Read a model zip of any DL4J release since 0.5; see `nn.files.serializer.restore_model`."""
+        """Read what `save` or any DL4J release since 0.5 wrote; see `nn.files.serializer.restore_model`."""
         from ..files.serializer import restore_model
 
         return restore_model(path, load_updater, strict, cls)
@@ -86,10 +90,11 @@ class Saved(NetworkCore):
     def copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""
         params, state = self.params(), self.updater_state()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             self.updater.watch.give_up(self)
             twin.make(params, self.random.copy())
-            twin.class_names = self.class_names
+            for own, other in zip(self.classes_of, twin.classes_of, strict=True):
+                other.names = own.names
             nd.assign(twin.updater_state(), state)
             if self.solver is not None:
                 twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
@@ -107,7 +112,7 @@ class Saved(NetworkCore):
         if not network.is_init_called():
             return {"kept": kept}
         kept["random"] = network.random.copy()
-        with network.on_backend():
+        with Restoring(), network.on_backend():
             network.updater.watch.give_up(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
@@ -150,6 +155,6 @@ class Saved(NetworkCore):
         if not network.is_init_called():
             twin.__setstate__(state)
             return twin
-        with network.on_backend():
+        with Restoring(), network.on_backend():
             twin.__setstate__(state)
         return twin

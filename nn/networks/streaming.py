@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import nd
 from nd.arguments import shown
 from nd.checks import describe_shape
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.data_formats import outward
@@ -44,7 +45,7 @@ class Streaming(NetworkCore):
     def step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
         """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
         self.check_init()
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             batch, are_steps = self._set_pieces("rnn_time_step", xs)
             step = batch.step_without_labels(self._stored_for)
             outputs, state = self.outputs.outputs_and_state(step)
@@ -62,7 +63,14 @@ class Streaming(NetworkCore):
             accepts = [FeaturesCheck(self.conf, number, True) for number in range(len(self.conf.input_names))]
             batch = self._stepping = self.batch.another(nd.Buffers(self.dtype), accepts)
         if len(xs) == len(batch.accepts):  # else it says so
-            xs = [_as_array(who, x, self.dtype, accepts) for x, accepts in zip(xs, batch.accepts, strict=True)]
+            # indices stay as they are, for the check of those that lie on the host
+            xs = [
+                x if accepts.rows is not None else nd.as_array(x, self.dtype)
+                for x, accepts in zip(xs, batch.accepts, strict=True)
+            ]
+            for x, accepted in zip(xs, batch.accepts, strict=True):
+                if accepted.rows is None:  # NaN in one step would be in the state of all that follow
+                    nd.checks.check_finite(who, x)
             are_steps = all(x.ndim == 2 for x in xs)
             xs = [_as_series(x, accepts) for x, accepts in zip(xs, batch.accepts, strict=True)]
         batch.set_features(xs)
@@ -91,7 +99,7 @@ class Streaming(NetworkCore):
         batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
         step = batch.step_without_labels(self._stored_for)
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        passed = self.propagation.forward(step.features, training, (), step.state, fresh=self.watched)
+        passed = self.propagation.forward(step.features, training, (), step.state)
         if keep:
             self._left = tuple(map(nd.copy, passed.state))
         return list(step.features), passed
@@ -113,7 +121,7 @@ class Streaming(NetworkCore):
             There is no such layer, or it carries no state.
         """
         node, place = self._place_of("rnn_get_previous_state", layer)
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             stored = () if self.stored is None else self.stored[place]
             return {
                 name: nd.copy(array) for name, array in zip(_names_of(node), stored, strict=False) if array is not None
@@ -142,7 +150,7 @@ class Streaming(NetworkCore):
             A name or a shape is another one.
         """
         node, place = self._place_of("rnn_set_previous_state", layer)
-        with self.lock, self.on_backend():
+        with self.lock, Restoring(), self.on_backend():
             own = self._checked_state("rnn_set_previous_state", node, state)
             stored: list[Array | None] = list(self.stored or (None,) * self.shared_nodes.states)
             stored[place] = own or (None,) * node.states
@@ -222,20 +230,6 @@ def _names_of(node: Node) -> tuple[str, ...]:
         layer = layer.layer
     given: tuple[str, ...] = layer.state_names
     return given if len(given) == node.states else tuple(f"state{number}" for number in range(node.states))
-
-
-def _as_array(who: str, x: Any, dtype: str, accepts: FeaturesCheck) -> Any:
-    """Return features as an array; indices as they are, for the check of those that lie on the host."""
-    if accepts.rows is not None and hasattr(x, "ndim"):
-        return x
-    try:
-        return nd.as_array(x, dtype)
-    except nd.DTypeError as error:
-        if hasattr(x, "shape"):
-            raise
-        raise nd.DTypeError(
-            f"{who}: features must be numbers [N, C] or [N, C, T], got {shown(x)}. Give an array."
-        ) from error
 
 
 def _as_series(x: Array, accepts: FeaturesCheck) -> Array:

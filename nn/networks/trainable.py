@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import nd
-from nd.arguments import Count, Natural, NonNegative, checked, shown
-from nd.state import in_force
+from nd.arguments import Count, Natural, NonNegative, Range, called, checked
+from nd.dataset import DataSet
+from nd.state import Restoring, in_force
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
-from ..conf.enums import BackpropType
+from ..conf.enums import BackpropType, OptimizationAlgorithm
+from ..conf.network import JAVAS_DEFAULT
 from ..step.minibatch import StepInput
 from .core import NetworkCore
 from .history import History
+from .intake import minibatch
 from .training import Training
 from .training_data import FitSettings
+
+if TYPE_CHECKING:
+    from .own_loop import OwnLoop
+
+_LOG = logging.getLogger(__name__)
+Share = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)]
 
 
 def second_call(who: str) -> nd.ConfigurationError:
@@ -59,20 +70,29 @@ class Trainable(NetworkCore):
         batch_size: Count | None = None,
         shuffle: bool = True,
         validation_data: Any = None,
-        class_weight: Mapping[Any, NonNegative] | None = None,
+        class_weight: Mapping[Any, Any] | Literal["balanced"] | None = None,
         sample_weight: Any = None,
+        validation_split: Share | None = None,
+        patience: Count | None = None,
+        restore_best: bool = False,
+        monitor: str | None = None,
+        metrics: Any = (),
+        loss_weights: Mapping[str, NonNegative] | Sequence[NonNegative] | None = None,
     ) -> History:
         """Train.
 
         Parameters
         ----------
-        data : DataSetIterator, DataSet, or array of features ``[N, ...]``
-            An iterator is read `epochs` times, each minibatch gives one step. Features or a DataSet are one minibatch:
-            `epochs` steps, and as in DL4J no epoch is counted, neither for schedules nor for listeners. With
-            `batch_size` they are cut into minibatches, and all is as with an iterator.
+        data : iterator or iterable of minibatches, DataSet, or features ``[N, ...]``
+            Features are an array, nested lists, or a table of numbers; a minibatch of an iterable is a DataSet, or
+            (features, labels) as a torch DataLoader yields them. An iterator is read `epochs` times, each minibatch
+            gives one step. Features or a DataSet are one minibatch: `epochs` steps, and as in DL4J no epoch is counted,
+            neither for schedules nor for listeners. With `batch_size` they are cut into minibatches, and all is as with
+            an iterator.
         labels : array ``[N, n_out]``, or classes ``[N]``, optional
             Beside features. Class numbers from 0, texts and pandas categories where the last layer has classes (a
-            softmax, or a single sigmoid for two); the network remembers the texts as `class_names`. Beside an iterator
+            softmax, or a single sigmoid for two); the first call remembers the texts as `class_names`, a network that
+            has been trained without them refuses texts until `class_names` are set. Beside an iterator
             one number is `epochs`, as in Java's ``fit(iterator, 5)``.
         epochs : int
             After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
@@ -85,10 +105,28 @@ class Trainable(NetworkCore):
             own order.
         validation_data : (features, labels), (features, labels, weights), DataSet or iterator, optional
             Scored after every epoch, see `History`; `batch_size` examples at once.
-        class_weight : dict of class -> weight, optional
-            Multiplies the loss of the examples of that class, named by number or text; 1 for others.
+        class_weight : dict of class -> weight, or "balanced", optional
+            Multiplies the loss of the examples of that class, named by number or text; 1 for others. "balanced" gives
+            n / (classes that occur * examples of the class), of the arrays that are trained on. Of several outputs
+            "balanced", or a dict of an output's name -> one of these.
         sample_weight : array ``[N]``, for time steps also ``[N, T]``, optional
             Multiplies the loss of every example. Not with an iterator: put weights into the masks of its labels.
+        validation_split : float, optional
+            The share of the examples, the last ones before any shuffling, that is validated on instead of trained on,
+            with their weights; of arrays, a DataSet or a MultiDataSet. As in Keras n - floor(n * (1 - share)) of them.
+        patience : int, optional
+            End training after so many epochs in a row in which `monitor` has not become better.
+        restore_best : bool
+            At the end put the parameters of the best epoch in the place of the last one's, whatever has ended training
+            but an error or Ctrl-C. The updater's state and the counters stay as they are, as in Keras.
+        monitor : str, optional
+            The column of the `History` for these two: "score", with data to validate on "validation_score" (then the
+            default), "validation_accuracy", or one of the metrics.
+        metrics : str, function or sequence of them, or dict of an output's name -> these
+            Computed on the data to validate on after every epoch, see `nn.networks.metrics.Metrics`.
+        loss_weights : dict of an output's name -> weight, or sequence with one for every output, optional
+            Multiplies the losses of the outputs, and so their gradients and parts of the scores, those of validation
+            too. For this call only: files do not have them, nor has `score`.
 
         Returns
         -------
@@ -113,14 +151,16 @@ class Trainable(NetworkCore):
         (not by the sum of weights), and the gradient is its derivative. Ctrl-C comes at once, only never within an
         update: it is held back to the update's end, and what is saved then goes on by `load_checkpoint` and this method
         as if nothing had come. `stop_training` ends after a minibatch. A network without parameters is initialised, as
-        in Java. Source: DL4J ``MultiLayerNetwork.fit``; what
-        follows `epochs` is not in Java.
+        in Java. Source: DL4J ``MultiLayerNetwork.fit``; what follows `epochs` is not in Java.
         """
         if not self.is_init_called():
             self.init()
         if type(labels) is int and not hasattr(data, "shape"):
             labels, epochs = None, labels
-        settings = FitSettings(batch_size, shuffle, validation_data, class_weight, sample_weight)
+        settings = FitSettings(
+            batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
+            restore_best, monitor, metrics, loss_weights,
+        )  # fmt: skip
         return Training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
 
     @checked
@@ -146,6 +186,7 @@ class Trainable(NetworkCore):
         self.progress.stop_reason = reason
 
     @contextmanager
+    @called
     def stoppable(self) -> Iterator[Callable[[], str | None]]:
         """Let listeners call `stop_training` in a loop around `fit_batch`; yield a function that returns the reason.
 
@@ -163,6 +204,13 @@ class Trainable(NetworkCore):
             yield lambda: fits.stop_reason
         finally:
             fits.stoppable = False
+
+    @checked
+    def own_loop(self, data: Any, class_weight: Mapping[Any, Any] | None = None) -> OwnLoop:
+        """Begin a loop around `fit_batch` over an iterator, with a `history` as fit has; see `OwnLoop`."""
+        from .own_loop import OwnLoop
+
+        return OwnLoop(self, data, class_weight)  # type: ignore[arg-type]
 
     def begin_series(self, data: Any) -> list[StepInput]:
         """Set a minibatch; return its `segments`. As in Java truncated backprop clears the stored state first."""
@@ -199,20 +247,33 @@ class Trainable(NetworkCore):
             )
         return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 
+    def log_default_updater(self) -> None:
+        """Say on the log, before the first step, where nobody has chosen an updater."""
+        confs = [getattr(node.conf, "innermost", node.conf) for node in self.conf.nodes]
+        searches = self.conf.optimization_algo != OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT  # along lines
+        default = any(getattr(conf, "updater", None) is JAVAS_DEFAULT for conf in confs)
+        if default and not searches and not self.iteration_count:
+            _LOG.warning(
+                "%s: no updater was set, so it trains with Java's default, %r, which is slow. Say "
+                "NeuralNetConfiguration(updater='adam'), or updater=Adam(0.001).",
+                type(self).__name__,
+                JAVAS_DEFAULT,
+            )
+
     def begin_fit(self, call: Any) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
             if self.progress.call is not None:
                 raise second_call("fit")
-            self.progress.call = call
+            self.progress.call, self.progress.thread = call, threading.get_ident()
 
     def end_fit(self, call: Any) -> None:
         """Let no call of fit run any more, if it is that one."""
         if self.progress.call is call:
             self.progress.call = None
 
-    def fit_batch(self, data: Any) -> None:
-        """Train on one minibatch, a DataSet or a MultiDataSet as `fit` takes them.
+    def fit_batch(self, data: Any, labels: Any = None) -> None:
+        """Train on one minibatch: a DataSet or a MultiDataSet, or features and labels, as `fit` takes them.
 
         Raises
         ------
@@ -223,21 +284,26 @@ class Trainable(NetworkCore):
         """
         if self.solver is None:
             self.check_losses()
-        if not isinstance(data, self.data_types):
-            raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
-        labels: Any = data.labels  # type: ignore[attr-defined]
-        if labels is None or (isinstance(labels, list) and not labels):
-            raise nd.DataError("fit_batch: a data set needs labels to be trained on, got none. Give DataSet(x, y).")
+            self.log_default_updater()
+        learn = self.iteration_count == 0
+        usual = labels is None and isinstance(data, DataSet) and data.labels is not None
+        who = "fit_batch"
+        data = self.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
         fits = self.progress
-        with self.lock, in_force(self.backend, self.random):
+        with self.lock, Restoring(), in_force(self.backend, self.random):
             if fits.call is not None:
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
-            segments = self.begin_series(self.formed(data))
+            segments = self.begin_series(data)
             last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
-                result = solver.optimize(0, self.carrying(segment, number))
+                try:
+                    result = solver.optimize(0, self.carrying(segment, number))
+                except nd.NumericError as error:
+                    from .finiteness import located
+
+                    raise located(error, (data,), self.dtype) from error
                 self.state = () if number == last or result is None else result.state
 
     @checked
@@ -285,7 +351,7 @@ class Trainable(NetworkCore):
         self.conf = self.conf.with_confs(confs)
         if self.solver is not None:  # which keeps what it has learned of the objective
             self.solver.conf = self.conf
-        with self.on_backend():
+        with Restoring(), self.on_backend():
             self.vectors.set_updaters(self.conf)
 
     def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from contextlib import ExitStack
@@ -10,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
+from nd.dataset import DataSet
 from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
 from nd.interrupts import Handling, Held
-from nd.state import in_force
+from nd.state import Restoring, in_force
 from optimize import Listener, ProgressBarListener, Solver
 
 from .history import History
 from .progress import Progress
 from .training_data import FitSettings, training_data, weighted
-from .validation import Validation
+from .validation import validation_of
 
 if TYPE_CHECKING:
+    from .early_stopping import BestEpoch
     from .network import Network
 
 NOTHING_MORE = FitSettings()
@@ -41,6 +44,7 @@ class Training:
         self, network: Network, data: Any, labels: Any, epochs: int, settings: FitSettings = NOTHING_MORE
     ) -> None:
         self.network, self.epochs = network, epochs
+        self._given = data
         self._done = 0  # epochs
         self._complete = False
         self._left: Progress | None = None  # where it stood when it ended
@@ -52,10 +56,20 @@ class Training:
         self._source: MinibatchIterator[Any] | None = None
         self._data = training_data(network, data, labels, settings)
         self.single, self.iterator = self._data.single, self._data.iterator
-        self._validation: Validation | None = None
-        if settings.validation_data is not None:
-            self._validation = Validation(network, settings.validation_data, settings.batch_size)
+        self._loss_weights: tuple[float, ...] = ()
+        if settings.loss_weights is not None:
+            from .output_weights import loss_weights
+
+            self._loss_weights = loss_weights(network, settings.loss_weights)
+        self._validation = validation_of(network, settings, self._data.held_out, self._loss_weights)
+        self._best: BestEpoch | None = None
+        if settings.patience is not None or settings.restore_best or settings.monitor is not None:
+            from .early_stopping import BestEpoch
+
+            columns = {} if self._validation is None else self._validation.minimized
+            self._best = BestEpoch(network, settings, {"score": True, **columns})
         self.history, self._updater = History(), network.updater
+        self._noted = 0  # epochs of the call whose numbers are all in the history
         self._mini_batch = network.conf.mini_batch
         self._added = -1  # the network's count when the history had its last score
 
@@ -79,7 +93,7 @@ class Training:
         try:
             network.add_listeners(*self._progress_bar())
             listeners = tuple(network.listeners)
-            with Handling():
+            with Handling(), Restoring():
                 self._run_interruptible()
         finally:
             try:
@@ -93,6 +107,7 @@ class Training:
         try:
             with in_force(network.backend, network.random):
                 network.check_losses()
+                network.log_default_updater()
                 self._run_and_leave(network.current_solver(), held)
         finally:
             held.__exit__()
@@ -111,6 +126,8 @@ class Training:
         network.progress.stop_reason = None
         network.history = self.history
         self._fit(solver)
+        if self._best is not None:
+            self._best.go_back()
         self.history.stopped = network.progress.stop_reason
         self._complete = True
         for listener in network.listeners:
@@ -173,9 +190,10 @@ class Training:
         # Into the next segment: after the last step of one, that step's state.
         carried = accepted.state if segment_done and accepted is not None else network.state
         restorable = isinstance(position, dict)
+        epochs = self._done + (over or (self.single is not None and minibatch_done))
         progress = Progress(
             fitting="iterator" if self.single is None else "minibatch",
-            epochs=self._done + (over or (self.single is not None and minibatch_done)),
+            epochs=epochs,
             within=self._epoch is not None and not over,
             steps=0 if segment_done else max(0, taken),
             segment=0 if minibatch_done else self._segment + segment_done,
@@ -185,6 +203,9 @@ class Training:
             iteration=network.iteration_count,
             random=network.random.get_state(),
             scored=None if over else self._scored(minibatch_done and taken > 0),
+            history=None if self._complete else self.history.before(min(epochs, self._noted)),
+            best_epoch=None if self._best is None else self._best.epoch,
+            best_params=None if self._best is None else self._best.params,
         )
         return self._ended(progress) if self._complete else progress
 
@@ -200,16 +221,18 @@ class Training:
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
         network = self.network
-        if self.single is None and self.history.next_epoch > self._done:  # closed, and the epoch was cut short
+        noted = self._done if self.single is None else self._noted
+        if self.history.next_epoch > noted:  # closed, and the epoch was cut short
             return self.history.reopened()
         unscored = stepped and self._added != network.iteration_count
-        with network.on_backend():
+        with Restoring(), network.on_backend():
             return self.history.scored(network.current_solver().accepted if unscored else None)
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress of a call that is over; an iterator that fit made itself is made anew by the next one."""
         position = None if self._data.cut else progress.iterator
-        return replace(progress, fitting="", epochs=0, within=False, iterator=position, scored=None)
+        nothing: dict[str, Any] = dict.fromkeys(("scored", "history", "best_epoch", "best_params"))
+        return replace(progress, fitting="", epochs=0, within=False, iterator=position, **nothing)
 
     def _resume(self) -> None:
         """Go on from the progress of a checkpoint."""
@@ -229,8 +252,21 @@ class Training:
         steps_before = network.iteration_count - awaited.steps
         self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment
         self._epoch = network.epoch_count if awaited.within else None
-        self.history = network.history = History(awaited.epochs, awaited.scored)
+        self._resume_history(awaited)
         network.progress.awaited = None
+
+    def _resume_history(self, awaited: Progress) -> None:
+        """Go on with the epochs that a checkpoint has, and know the best of them."""
+        history = History(awaited.epochs, awaited.scored)
+        if awaited.history is not None and awaited.fitting:
+            history = awaited.history.before(awaited.history.next_epoch, awaited.scored)
+        self._noted = history.next_epoch
+        if self._best is not None:
+            self._best.resume(awaited, history)
+        for name in () if self._validation is None else self._validation.minimized:
+            values = history.column(name)  # NaN where the call before had no such column
+            values += [math.nan] * (len(history) - len(values))
+        self.history = self.network.history = history
 
     @staticmethod
     def _restore(source: MinibatchIterator[Any], awaited: Progress) -> None:
@@ -247,6 +283,8 @@ class Training:
     def _fit_single(self, solver: Solver, batch: Any) -> None:
         self._resume()
         fits = self.network.progress
+        if self._noted < self._done:  # a checkpoint from after the last step of an epoch
+            self._note_epoch(solver)
         while self._done < self.epochs and fits.stop_reason is None:
             self._train_on(batch, solver)
             self._note_epoch(solver)
@@ -257,23 +295,43 @@ class Training:
     def _train_on(self, batch: Any, solver: Solver) -> None:
         network = self.network
         segments = network.begin_series(batch)
+        if self._loss_weights:
+            segments = [segment.with_loss_weights(self._loss_weights) for segment in segments]
         self._segments = len(segments)
         for segment in segments[self._segment :]:
             segment = network.carrying(segment, self._segment)
-            result = solver.optimize(network.iteration_count - self._began, segment) or network.last
+            try:
+                result = solver.optimize(network.iteration_count - self._began, segment) or network.last
+            except nd.NumericError as error:
+                raise self._located(error, batch) from error
             self.history.add_step(result, self._mini_batch)  # type: ignore[arg-type]
             self._added = network.iteration_count
             if self._segment + 1 < self._segments:
                 state = result.state  # type: ignore[union-attr]
                 network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
+    def _located(self, error: nd.NumericError, batch: Any) -> nd.NumericError:
+        """Return the error of a step, with the place in the data that is to blame, if it is these."""
+        from .finiteness import located  # which programs without NaN do not need
+
+        network = self.network
+        with network.on_backend():
+            whole = DataSet(self._given) if hasattr(self._given, "shape") else self._given
+            given = [whole] if isinstance(whole, network.data_types) else []
+            return located(error, (*given, batch), network.dtype)
+
     def _note_epoch(self, solver: Solver) -> None:
-        """Write down the scores of an epoch; with data to validate on, wait for its last step."""
+        """Write down the scores of an epoch; to validate, and to know the best one, wait for its last step."""
         network = self.network
         self.history.end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
-        if self._validation is not None:
+        if self._validation is not None or self._best is not None:
             solver.finish()
+        if self._validation is not None:
             self._validation.add_to(self.history)
+        self.history.level()
+        if self._best is not None:
+            self._best.note(self.history)
+        self._noted = self.history.next_epoch
 
     def _fit_epochs(self, solver: Solver) -> None:
         iterator: Any = self.iterator
@@ -325,7 +383,8 @@ class Training:
             if not isinstance(batch, network.data_types):
                 network.check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
+            batch = network.formed(batch, "fit", learn=not network.iteration_count)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
-            self._train_on(network.formed(batch), solver)
+            self._train_on(batch, solver)
             self._before, self._began, self._segment = position_of(source), network.iteration_count, 0

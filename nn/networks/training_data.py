@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -10,16 +10,19 @@ from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
-from nd.dataset.iterator import MinibatchIterator, iterator_over
+from nd.dataset.iterator import MinibatchIterator
 
 from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
-from .class_labels import paired
+from .intake import is_pair, iterator_of, paired
 
 if TYPE_CHECKING:
+    from .held_out import HeldOut
     from .network import Network
 
 _SEEDS_APART = 1_000_003
+ClassWeights = list[list[float] | None]
+"""For every output the weights of its classes, None where they all count alike."""
 
 
 class FitSettings(NamedTuple):
@@ -28,20 +31,28 @@ class FitSettings(NamedTuple):
     batch_size: int | None = None
     shuffle: bool = True
     validation_data: Any = None
-    class_weight: Mapping[Any, float] | None = None
+    class_weight: Mapping[Any, Any] | str | None = None
     sample_weight: Any = None
+    validation_split: float | None = None
+    patience: int | None = None
+    restore_best: bool = False
+    monitor: str | None = None
+    metrics: Any = ()
+    loss_weights: Mapping[str, float] | Sequence[float] | None = None
 
 
 class TrainingData(NamedTuple):
     """The data that fit goes over: one minibatch, or an iterator.
 
-    `cut` says that fit itself has made the iterator; `class_weights` are for every minibatch of one that was given.
+    `cut` says that fit itself has made the iterator; `class_weights` are for every minibatch of one that was given,
+    and `held_out` what validation_split took away.
     """
 
     single: DataSet | MultiDataSet | None
     iterator: MinibatchIterator[Any] | None = None
     cut: bool = False
-    class_weights: list[float] | None = None
+    class_weights: ClassWeights | None = None
+    held_out: HeldOut | None = None
 
 
 def training_data(network: Network, data: Any, labels: Any, settings: FitSettings) -> TrainingData:
@@ -55,28 +66,47 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
     if isinstance(data, MinibatchIterator) and labels is not None:
         remedy = f"Say epochs={labels!r}." if isinstance(labels, int) else "Leave them out, or give arrays."
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
+    learn = network.iteration_count == 0  # after which the network has an order of the classes
     if isinstance(data, MultiDataSet):
         network.check_minibatch("fit", data)
-        return _single(network, _weighted_by(network, data, settings), settings)
+        data = data if data.class_names is None else network.formed(data, "fit", learn)
+        return _whole(network, data, settings)
+    if labels is None and is_pair(data):
+        data, labels = data
     if not isinstance(data, DataSet) and labels is None:
-        return _iterated(network, data, settings)
-    classes, dataset = network.classes, data
-    if labels is not None and labels is data:
-        dataset = DataSet(data, data)
-    elif labels is not None:
-        dataset = paired("fit", network.classes_of, len(network.conf.input_names), data, labels, learn=True)
+        return _iterated(network, data, settings, learn)
+    classes, dataset = network.classes, data if labels is None else paired(network, "fit", data, labels, learn)
+    if dataset.class_names is not None or classes.named_by_numbers:
+        dataset = network.formed(dataset, "fit", learn)
     whole = dataset.labels if isinstance(dataset, DataSet) else None
     if whole is not None and classes.classes and len(whole.shape) == classes.rank - 1:
         check_class_numbers("fit", whole, classes.classes)
-    return _single(network, _weighted_by(network, dataset, settings), settings)
+    return _whole(network, dataset, settings)
+
+
+def _whole(network: Network, data: Any, settings: FitSettings) -> TrainingData:
+    """Return a data set without what is held out, weighted, as one minibatch or cut into several."""
+    held_out = None
+    if settings.validation_split is not None:
+        from .held_out import split_off
+
+        data, settings, held_out = split_off(data, settings)
+    return _single(network, _weighted_by(network, data, settings), settings)._replace(held_out=held_out)
 
 
 def _weighted_by(network: Network, data: Any, settings: FitSettings) -> Any:
     """Return a minibatch with the weights of its classes and examples."""
     if settings.class_weight is None and settings.sample_weight is None:
         return data
-    weights = None if settings.class_weight is None else network.classes.weights("fit", settings.class_weight)
-    return weighted(network, "fit", data, weights, settings.sample_weight)
+    return weighted(network, "fit", data, _class_weights(network, settings, data), settings.sample_weight)
+
+
+def _class_weights(network: Network, settings: FitSettings, data: Any = None) -> ClassWeights | None:
+    if settings.class_weight is None:
+        return None
+    from .output_weights import class_weights
+
+    return class_weights(network, settings.class_weight, data)
 
 
 def _single(network: Network, data: Any, settings: FitSettings) -> TrainingData:
@@ -85,29 +115,18 @@ def _single(network: Network, data: Any, settings: FitSettings) -> TrainingData:
     return TrainingData(None, _cut(network, data, settings), cut=True)
 
 
-def _iterated(network: Network, data: Any, settings: FitSettings) -> TrainingData:
-    if hasattr(data, "shape"):
-        raise nd.DataError("fit: features need labels, got features alone. Call fit(features, labels).")
-    if not isinstance(data, Iterable):
-        raise nd.DTypeError(f"fit: expected features, a DataSet or an iterator of them, got {data!r}.")
-    for name in ("batch_size", "sample_weight"):
+def _iterated(network: Network, data: Any, settings: FitSettings, learn: bool) -> TrainingData:
+    iterator = iterator_of(network, "fit", data, learn)
+    for name in ("batch_size", "sample_weight", "validation_split"):
         if getattr(settings, name) is not None:
             raise nd.ConfigurationError(
                 f"fit: {name} goes with arrays or a DataSet, got it beside an iterator, which makes its minibatches "
                 "itself. Leave it out."
             )
-    iterator = data if isinstance(data, MinibatchIterator) else existing(network, data)
     names = getattr(data, "class_names", None)
-    if network.class_names is None and names:
-        network.class_names = names
-    weights = None if settings.class_weight is None else network.classes.weights("fit", settings.class_weight)
-    return TrainingData(None, iterator, class_weights=weights)
-
-
-def existing(network: Network, data: Iterable[Any]) -> MinibatchIterator[Any]:
-    """Return an iterator over the minibatches of an iterable, of the kind that the network needs or that it holds."""
-    several = len(network.conf.input_names) > 1 or len(network.classes_of) > 1
-    return iterator_over(data, several and MultiDataSet in network.data_types)
+    if names and network.classes.classes:
+        network.classes.check_names("fit", names, learn)
+    return TrainingData(None, iterator, class_weights=_class_weights(network, settings))
 
 
 def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterator[Any]:
@@ -130,33 +149,31 @@ def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterato
 
 
 def weighted(
-    network: Network, who: str, batch: Any, class_weights: list[float] | None, sample_weight: Any = None
+    network: Network, who: str, batch: Any, class_weights: ClassWeights | None, sample_weight: Any = None
 ) -> Any:
     """Return a minibatch with weights of its examples in the masks of its labels.
 
     Raises
     ------
     ShapeError, DataError, DTypeError, ConfigurationError
-        They do not fit, there are no labels, or there are weights of classes and several outputs.
+        They do not fit, or there are no labels.
     """
     parts = parts_of_data(batch)
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
-    if class_weights is not None and len(parts.labels) > 1:
-        raise nd.ConfigurationError(
-            f"{who}: class_weight is for networks with one output, got {len(parts.labels)}. Give sample_weight."
-        )
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
     masks = []
     for number, given in enumerate(parts.labels):
+        mask = parts.labels_masks[number] if parts.labels_masks else None
+        of_classes = class_weights[number] if class_weights is not None else None
+        if of_classes is None and sample_weight is None:
+            masks.append(mask)
+            continue
         data_format = network.conf.formats.outputs[number]
         labels = inward(host_labels(network.classes_of[number].formed(given)), data_format)
-        weights: Any = 1.0
-        if class_weights is not None:
-            weights = weights_of_classes(labels, class_weights)
+        weights: Any = 1.0 if of_classes is None else weights_of_classes(labels, of_classes)
         if sample_weight is not None:
             weights = weights * weights_of_examples(f"{who}: sample_weight", sample_weight, labels.shape)
-        mask = parts.labels_masks[number] if parts.labels_masks else None
         if mask is None and reached is not None:  # which would reach the loss by itself
             mask = reached[number]
         mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.dataset import DataSet
+from nd.arguments import shown
 from nd.dataset.iterator import MinibatchIterator
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
 from ..step.minibatch import parts_of_data
-from .class_labels import paired
 from .inference import naming_nan
-from .training_data import existing, weighted
+from .intake import is_pair, iterator_of, paired
+from .training_data import weighted
 
 if TYPE_CHECKING:
+    from .held_out import HeldOut
     from .history import History
+    from .metrics import Metrics
     from .network import Network
+    from .training_data import FitSettings
 
 
 class Validation:
@@ -33,6 +36,12 @@ class Validation:
         Weights ``[N]`` are of the examples, in the score only.
     batch_size : int, optional
         Examples at once, of arrays and of a DataSet.
+    sample_weight : array ``[N]``, optional
+        Of the examples of a DataSet, in the score only.
+    metrics : Metrics, optional
+        Computed too.
+    loss_weights : tuple of float
+        Of the losses of the outputs.
 
     Raises
     ------
@@ -40,28 +49,41 @@ class Validation:
         It is nothing of that, or does not fit the network.
     """
 
-    def __init__(self, network: Network, data: Any, batch_size: int | None) -> None:
-        self.network, self._weights = network, None
+    def __init__(
+        self,
+        network: Network,
+        data: Any,
+        batch_size: int | None,
+        sample_weight: Any = None,
+        metrics: Metrics | None = None,
+        loss_weights: tuple[float, ...] = (),
+    ) -> None:
+        self.network, self._weights = network, sample_weight
+        self._metrics, self._loss_weights = metrics, loss_weights
         self._iterator: MinibatchIterator[Any] | None = None
+        self._given: Any = None  # as one minibatch
         self._sets: list[Any] = []
         self._unweighted: list[Any] = []  # the same minibatches, without weights
-        if isinstance(data, tuple) and 2 <= len(data) <= 3 and not isinstance(data[0], DataSet):
-            inputs = len(network.conf.input_names)
-            dataset = paired("validation_data", network.classes_of, inputs, data[0], data[1])
+        if is_pair(data, 3):
+            dataset = paired(network, "validation_data", data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
             self._sets = self._cut(dataset, batch_size)
         elif isinstance(data, network.data_types):
             self._sets = self._cut(data, batch_size)
-        elif isinstance(data, MinibatchIterator):
-            self._iterator = data
-        elif isinstance(data, Iterable) and not hasattr(data, "shape"):
-            self._iterator = existing(network, data)
         else:
-            raise nd.DTypeError(
-                f"fit: validation_data must be (features, labels), a DataSet or an iterator, got {type(data).__name__}."
-            )
+            self._iterator = iterator_of(network, "fit: validation_data", data)
         if self._iterator is None:
             self._check_first()
+        elif getattr(data, "class_names", None) and network.classes.classes:
+            network.classes.check_names("fit: validation_data", data.class_names, learn=False)
+
+    @property
+    def minimized(self) -> dict[str, bool | None]:
+        """The columns of the history that are written -> whether less is better; None where that is not known."""
+        columns: dict[str, bool | None] = {"validation_score": True}
+        if self.network.classes.classes:
+            columns["validation_accuracy"] = False
+        return columns | ({} if self._metrics is None else self._metrics.minimized)
 
     def _check_first(self) -> None:
         """Raise the errors of data that do not fit, of their first example, before training begins."""
@@ -69,8 +91,18 @@ class Validation:
             raise nd.DataError("fit: validation_data must have at least one example, got none.")
         data = self._sets[0]
         self._check_labelled(data)
+        first = data.get_range(0, 1) if data.num_examples() else data
         with of_validation():
-            self.network.loss_and_outputs(data.get_range(0, 1) if data.num_examples() else data)
+            network = self.network
+            try:
+                first = network.formed(first, "fit: validation_data")
+                _, outputs = network.loss_and_outputs(first)
+            except nd.ShapeError:  # of which the user knows nothing: of the data that were given
+                network.loss_and_outputs(network.formed(self._given, "fit: validation_data"))
+                raise
+            if self._metrics is not None:
+                self._metrics.see(first, outputs)
+                self._metrics.begin()
 
     def _check_labelled(self, batch: Any) -> None:
         """Raise errors unless it is a minibatch with labels."""
@@ -80,6 +112,7 @@ class Validation:
 
     def _cut(self, dataset: Any, batch_size: int | None) -> list[Any]:
         """Return minibatches; with weights, these are in the masks of the labels."""
+        self._given = dataset
         if self._weights is None:
             return [dataset] if batch_size is None else dataset.batch_by(batch_size)
         with_weights = weighted(self.network, "validation_data", dataset, None, self._weights)
@@ -96,18 +129,23 @@ class Validation:
         for number, batch in enumerate(self._minibatches()):
             self._check_labelled(batch)
             with naming_nan("fit: validation_data", network, batch), of_validation():
-                loss, outputs = network.loss_and_outputs(batch)
+                batch = network.formed(batch, "fit: validation_data")
+                loss, outputs = network.loss_and_outputs(batch, False, *self._loss_weights)
                 if evaluation is not None:
                     parts = parts_of_data(batch if self._weights is None else self._unweighted[number])
                     mask = parts.labels_masks[0] if parts.labels_masks else None
                     labels = network.classes.formed(parts.labels[0])
                     evaluation.eval(*network.classes.compared(labels, nd.to_host(outputs[0]), mask))
+                if self._metrics is not None:
+                    self._metrics.see(batch if self._weights is None else self._unweighted[number], outputs)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
         history.validation_score.append(network.score_from(total, examples))
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
+        if self._metrics is not None:
+            self._metrics.add_to(history)
 
     def _minibatches(self) -> Iterator[Any]:
         if self._iterator is None:
@@ -116,6 +154,36 @@ class Validation:
         if self._iterator.reset_supported():
             self._iterator.reset()
         yield from self._iterator
+
+
+def validation_of(
+    network: Network, settings: FitSettings, held_out: HeldOut | None, loss_weights: tuple[float, ...]
+) -> Validation | None:
+    """Return what validates after every epoch of a call of fit, None without data for it.
+
+    Raises
+    ------
+    ConfigurationError
+        There are metrics without such data.
+    """
+    data, weights = held_out or (settings.validation_data, None)
+    if hasattr(settings.metrics, "shape"):
+        raise nd.ConfigurationError(
+            f"fit: metrics must be names or functions, got {shown(settings.metrics)}. Name them."
+        )
+    if data is None and settings.metrics:
+        raise nd.ConfigurationError(
+            f"fit: metrics need data to validate on, got {shown(settings.metrics)} without. Give validation_data, or "
+            "with arrays validation_split=0.1."
+        )
+    if data is None:
+        return None
+    metrics = None
+    if settings.metrics:
+        from .metrics import Metrics
+
+        metrics = Metrics(network, settings.metrics)
+    return Validation(network, data, settings.batch_size, weights, metrics, loss_weights)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import pathlib
 from typing import TYPE_CHECKING
 
 import nd
-from nd.files.writing import Target, replacing
+from nd.files.writing import FileKind, Target, replacing
 
 from .diagram import diagram_of
 from .dot import dot_of
@@ -26,5 +26,6 @@ def write_picture(conf: NetworkConfiguration, target: Target, kind: str | None =
         kind = pathlib.Path(target).suffix.lower().removeprefix(".")
     writer = WRITERS[nd.checks.check_choice("picture", "kind of file", "svg" if kind is None else kind, WRITERS)]
     text = writer(diagram_of(conf))
-    with replacing("picture", target) as file:
+    endings = sorted(f".{name}" for name, its_writer in WRITERS.items() if its_writer is writer)
+    with replacing("picture", target, FileKind("a picture of that kind", tuple(endings))) as file:
         file.write(text.encode())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 
-from ..conf.data_formats import SERIES, arranged, channels_last
+from ..conf.data_formats import SERIES, arranged, channels_last, fits
 from ..conf.input_type import RecurrentType
 from ..layers.base import LayerConf
 
@@ -58,14 +58,40 @@ class FeaturesCheck:
         """The shape of an example that was checked last, and fits: such a minibatch is not checked again."""
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise ShapeError where features of that shape do not fit the input type."""
-        if self._allowed and not any(_fits(shape[1:], allowed) for allowed in self._allowed):
+        """Raise ShapeError where features of that shape are empty, or do not fit the input type."""
+        if 0 in shape[1:]:
+            raise nd.ShapeError(
+                f"{self._label}: expected features with numbers in them, got {describe_shape(shape)}. Leave out series "
+                "without time steps, and images without pixels."
+            )
+        if self._allowed and not any(fits(shape[1:], allowed) for allowed in self._allowed):
             axes = [("N", *("T" if size is None else size for size in allowed)) for allowed in self._allowed]
             raise nd.ShapeError(
                 f"{self._label}: expected input {' or '.join(map(describe_shape, axes))}, got {describe_shape(shape)}. "
-                f"The network's input type is {self._type!r}: make the features fit, or set another input type."
+                f"The network's input type is {self._type!r}: {self._remedy(shape)}"
             )
         self.fitting = shape[1:]
+
+    def _remedy(self, shape: tuple[int, ...]) -> str:
+        from ..conf.axis_order import remedy, turned  # which data that fit do not need
+
+        for allowed in self._allowed:
+            sentence = remedy("x", shape, allowed)
+            if sentence and turned(shape, allowed):
+                return f"{sentence[0].lower()}{sentence[1:-1]}, or {self._another_type()}."
+            if sentence:
+                return f"{sentence[0].lower()}{sentence[1:]}"
+        return "make the features fit, or set another input type."
+
+    def _another_type(self) -> str:
+        """Return the words for the input type whose channels are where those of this one are not."""
+        kind: Any = self._type
+        formats = getattr(kind, "formats", ())
+        if len(formats) != 2:
+            return "set another input type"
+        other = replace(kind, data_format=formats[1 - formats.index(kind.data_format)])
+        settings = ", ".join(repr(getattr(other, field.name)) for field in fields(other))
+        return f"set InputType.{repr(other).partition('(')[0]}({settings})"
 
     def check_indices(self, x: Any) -> None:
         """Raise DataError where features of the host are not numbers of an embedding's rows, and a device is next."""
@@ -83,7 +109,3 @@ def _takes_series(node: NodeConf) -> bool:
     if node.preprocessor is not None:
         return node.preprocessor.takes == SERIES
     return isinstance(node.conf, LayerConf) and getattr(node.conf.innermost, "takes", None) == "series"
-
-
-def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
-    return len(sizes) == len(allowed) and all(a in (None, s) for s, a in zip(sizes, allowed, strict=True))

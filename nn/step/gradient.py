@@ -9,6 +9,8 @@ import nd
 from nd.java_names import JavaNames
 from nd.typing import Array
 
+from .params import joined
+
 
 class Gradient(Protocol):
     """A gradient that can be read by variable or as one flat vector."""
@@ -29,6 +31,8 @@ class DefaultGradient(JavaNames):
         Without it `gradient` joins the variables.
     table : dict of str -> array, optional
         Key (``"0_W"``) -> gradient of the parameter's shape, in the order of the vector.
+    orders : dict of str -> {"c", "f"}, optional
+        Key -> order of the gradient's elements in the vector; "f" where there is none.
 
     Notes
     -----
@@ -43,9 +47,13 @@ class DefaultGradient(JavaNames):
     [1.0, 3.0, 2.0, 4.0]
     """
 
-    def __init__(self, vector: Array | None = None, table: dict[str, Array] | None = None) -> None:
-        self._vector, self._table = vector, {} if table is None else table
-        self._orders: dict[str, str] = {}
+    def __init__(
+        self,
+        vector: Array | None = None,
+        table: dict[str, Array] | None = None,
+        orders: dict[str, str] | None = None,
+    ) -> None:
+        self._vector, self._table, self._orders = vector, dict(table or {}), dict(orders or {})
 
     def gradient_for_variable(self) -> dict[str, Array]:
         """Return key (``"0_W"``) -> view of the parameter's shape, in the order of the vector."""
@@ -71,27 +79,23 @@ class DefaultGradient(JavaNames):
             The one that was there before.
         """
         former = self._table.get(key)
-        self._table = {**self._table, key: gradient}
+        self._table[key] = gradient
         if flattening_order is not None:
             self._orders[key] = nd.checks.check_choice("set_gradient_for", "order", flattening_order, ("c", "f"))
         return former
 
     def flattening_order_for_variable(self, key: str) -> str | None:
-        """Return the order that was set for one variable, None for the default."""
+        """Return the order of one variable's elements in the vector; None for "f" where nobody has said it."""
         return self._orders.get(key)
 
     def gradient(self, order: Sequence[str] | None = None) -> Array:
         """Return the flat vector ``[1, n]``; with the names of variables, these joined in that order."""
         if order is None and self._vector is not None:
             return self._vector
-        stretches = []
-        for key in self._table if order is None else order:
-            gradient = self.get_gradient_for(key)
-            in_order = gradient if self._orders.get(key) == "c" else nd.transpose(gradient)
-            stretches.append(nd.reshape(in_order, (-1,)))
-        if not stretches:
+        keys = list(self._table) if order is None else order
+        if not keys:
             raise nd.ConfigurationError("gradient: expected gradients of variables, got none. Call set_gradient_for.")
-        return nd.reshape(nd.concat(stretches, 0), (1, -1))
+        return joined((self.get_gradient_for(key), self._orders.get(key)) for key in keys)
 
     def clear(self) -> None:
         """Forget the variables; a flat vector stays."""

@@ -51,6 +51,8 @@ class StepInput:
         Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
     truncation : Truncation
         Of the way back.
+    loss_weights : tuple of float
+        For every output what its loss is multiplied by; none for 1.
 
     Attributes
     ----------
@@ -59,12 +61,12 @@ class StepInput:
     examples : int
         N: rows of the first labels, of which networks that stack inputs have more; without them of features.
     key : tuple
-        Shapes of everything, and the truncation: steps of one key take the same operations.
+        Shapes of everything, the truncation and the weights of losses: steps of one key take the same operations.
     """
 
     __slots__ = (
-        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "own", "state",
-        "truncation",
+        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "own",
+        "state", "truncation",
     )  # fmt: skip
 
     def __init__(
@@ -76,8 +78,10 @@ class StepInput:
         state: Arrays = (),
         own: tuple[bool, ...] = (),
         truncation: Truncation = WHOLE,
+        loss_weights: tuple[float, ...] = (),
     ) -> None:
         self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
+        self.loss_weights = loss_weights
         self.features_masks = features_masks or (None,) * len(features)
         self.labels_masks = labels_masks or (None,) * len(labels)
         self.arrays = (*features, *labels, *self.features_masks, *self.labels_masks, *state)
@@ -85,6 +89,8 @@ class StepInput:
         self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in self.arrays])
         if truncation is not WHOLE:
             self.key = (*self.key, truncation)
+        if loss_weights:
+            self.key = (*self.key, "loss weights", *loss_weights)
         self.examples: int = (labels or features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
@@ -96,12 +102,18 @@ class StepInput:
         rest = iter(arrays)
         groups = (self.features, self.labels, self.features_masks, self.labels_masks, self.state)
         features, labels, features_masks, labels_masks, state = (tuple(islice(rest, len(group))) for group in groups)
-        return StepInput(features, labels, features_masks, labels_masks, state, self.own, self.truncation)
+        masks = features_masks, labels_masks
+        return StepInput(features, labels, *masks, state, self.own, self.truncation, self.loss_weights)
 
     def with_state(self, state: Arrays) -> StepInput:
         """Return the same with another state."""
         masks = self.features_masks, self.labels_masks
-        return StepInput(self.features, self.labels, *masks, state, self.own, self.truncation)
+        return StepInput(self.features, self.labels, *masks, state, self.own, self.truncation, self.loss_weights)
+
+    def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
+        """Return the same with other weights of the outputs' losses."""
+        masks = self.features_masks, self.labels_masks
+        return StepInput(self.features, self.labels, *masks, self.state, self.own, self.truncation, weights)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
@@ -131,11 +143,6 @@ def _features_array(who: str, x: Any, dtype: str) -> Array:
             "Give one row per example, also for a single one."
         )
     return x
-
-
-def arrays_of(given: Any, count: int) -> list[Any]:
-    """Return the arrays of so many inputs or outputs: of several the items of a list, of one what is given."""
-    return list(given) if count > 1 and isinstance(given, (list, tuple)) else [given]
 
 
 class Minibatch:
@@ -258,12 +265,15 @@ class Minibatch:
                 )
         lasts = ([accepts.last for accepts in self.accepts], self.labels_last)
         self.features_masks, self.labels_masks = (
-            tuple(self._mask(mask, last) for mask, last in zip(masks, of_group, strict=False)) or (None,) * count
-            for (_, masks, count), of_group in zip(groups, lasts, strict=True)
+            tuple(self._mask(name, mask, last) for mask, last in zip(masks, of_group, strict=False)) or (None,) * count
+            for (name, masks, count), of_group in zip(groups, lasts, strict=True)
         )
 
-    def _mask(self, mask: Any, last: str | None) -> Array | None:
-        array = None if mask is None else nd.as_array(mask, self.dtype)
+    def _mask(self, name: str, mask: Any, last: str | None) -> Array | None:
+        if mask is None:
+            return None
+        array = nd.as_array(mask, self.dtype)
+        nd.checks.check_mask(f"{self.who}: a mask of the {name}", mask if hasattr(mask, "dtype") else array)
         return inward(array, last) if last else array
 
     def takes(self, data: Any) -> bool:

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import nd
 from nd.arguments import Checked
+from nd.checks import UnknownKeyError, suggestion
 from nd.typing import Array
 
 
 class LayerParams(dict[str, Array]):
-    """Name -> parameter of a layer."""
+    """Name -> parameter of a layer, or its gradient.
+
+    Parameters
+    ----------
+    specs : callable
+        Returns the specs of all of them.
+    views : iterable of (str, array)
+    """
+
+    def __init__(self, specs: Callable[[], Iterable[ParamSpec]], views: Iterable[tuple[str, Array]] = ()) -> None:
+        super().__init__(views)
+        self._specs = specs
+
+    def __missing__(self, name: str) -> Array:
+        listed = f"expected one of {', '.join(self)}" if self else "got a layer whose param_specs returns none"
+        raise UnknownKeyError(f"layer: unknown parameter {name!r}, {listed}.{suggestion('parameter', str(name), self)}")
 
     def __call__(self) -> Array:
-        """Return all of them as a vector ``[1, n]``, in their order: Java's ``layer.params()``."""
-        return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
+        """Return all of them as a vector ``[1, n]``, as they lie in the network's: Java's ``layer.params()``."""
+        return joined((self[spec.name], spec.order) for spec in self._specs())
+
+
+def joined(arrays: Iterable[tuple[Array, str | None]]) -> Array:
+    """Return arrays as one vector ``[1, n]``, each in its order: "c", or "f", which None stands for."""
+    stretches = [nd.reshape(x if order == "c" else nd.transpose(x), (-1,)) for x, order in arrays]
+    return nd.reshape(nd.concat(stretches, 0), (1, -1))
 
 
 @dataclass(frozen=True)
@@ -53,6 +75,8 @@ class ParamSpec(Checked):
         Whether a weight starts as the layer's `weight_init_recurrent` says, where that is given.
     lstm : bool
         Whether it is one of LSTM units of tanh and sigmoid.
+    fans_since_m2 : tuple of float, optional
+        fan_in and fan_out in Java since 1.0.0-M2, where they are others; see `nd.random.set_release`.
     """
 
     name: str
@@ -68,6 +92,7 @@ class ParamSpec(Checked):
     divided: bool = True
     recurrent: bool = False
     lstm: bool = False
+    fans_since_m2: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,7 +179,8 @@ class ParamLayout:
 
     def views_of(self, layer: int, vector: Array) -> dict[str, Array]:
         """Return name -> view of one layer's part of a vector."""
-        return {view.spec.name: view.of(vector) for view in self.of_layer(layer)}
+        views = self.of_layer(layer)
+        return LayerParams(lambda: [view.spec for view in views], ((v.spec.name, v.of(vector)) for v in views))
 
     def is_trained(self, layer: int) -> bool:
         """Tell whether a layer has parameters to train."""

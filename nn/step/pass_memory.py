@@ -1,16 +1,21 @@
-"""The memory of one pass through the nodes of a network, given back to an arena as soon as nobody reads it any more."""
+"""The memory of one pass through the nodes of a network: asked for before, given back when nobody reads it any more."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 import nd
+from nd.checks import describe_shape
 from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.execution.arena import Block
 
+    from ..conf.nodes import NetworkConfiguration, NodeTypes
+    from .minibatch import StepInput
     from .nodes import Node
 
 
@@ -53,7 +58,7 @@ class PassMemory:
         self._leases: dict[int, nd.Lease] = {}
         self._under: dict[int, list[Block]] = {}  # blocks in which the activations or the mask of a node lie
         self._readers: dict[Block, int] = {}  # how many nodes have a block in the above
-        self._waiting: list[Block] = []  # of nodes that are through, under gradients that go on
+        self._waiting: dict[Block, Array | None] = {}  # of nodes that are through -> a gradient above that goes on
         arena.begin()
 
     def of(self, number: int) -> nd.Lease:
@@ -104,14 +109,81 @@ class PassMemory:
         """
         if self._arena.size < self.little:
             return
-        waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
+        waiting = self._waiting | dict.fromkeys(self._leases.pop(number).blocks)
+        self._waiting = {}
         arrays = tuple(epsilons)
-        for block in waiting:
-            if _any_lies_in(block, arrays):
-                self._waiting.append(block)
+        going_on = set(map(id, arrays))
+        for block, above in waiting.items():
+            if above is None or id(above) not in going_on:  # of thousands few are looked for
+                above = next((array for array in arrays if _lies_in(block, array)), None)
+            if above is not None:
+                self._waiting[block] = above
             else:
                 self._arena.give_back((block,))
 
 
+def _lies_in(block: Block, array: Array) -> bool:
+    return nd.may_share_memory(block.memory, array)
+
+
 def _any_lies_in(block: Block, arrays: tuple[Array, ...]) -> bool:
-    return any(nd.may_share_memory(block.memory, array) for array in arrays)
+    return any(_lies_in(block, array) for array in arrays)
+
+
+# ---- asked once for every shape, from the configuration, before anything is computed
+
+_BYTES = {"float32": 4, "float64": 8}
+
+
+def check_parameters(conf: NetworkConfiguration, parameters: int) -> None:
+    """Raise SizeError where parameters and their gradient fit into no memory of this size."""
+    needed = 2 * parameters * _BYTES[conf.dtype]
+    nd.backend().check_memory(
+        "init", needed, f"{parameters:,} parameters and their gradient", "Make the layers smaller: summary() has them."
+    )
+
+
+class Keeping(Enum):
+    """What a pass keeps beside the activations of the node that it is at, and what comes into it."""
+
+    NOTHING = "nothing"
+    INPUTS = "inputs"
+    """What comes into nodes with weights to learn, whose gradients need it."""
+    EVERYTHING = "everything"
+
+
+def check_activations(
+    conf: NetworkConfiguration, step: StepInput, types: Sequence[NodeTypes], rows: int, keeping: Keeping
+) -> None:
+    """Raise SizeError where the activations of a step fit into no memory of this size.
+
+    Counted is what must be there at the same time, whatever is given back between.
+
+    Parameters
+    ----------
+    conf : NetworkConfiguration
+    step : StepInput
+    types : sequence of NodeTypes
+        Of all nodes, for its features.
+    rows : int
+        Examples that are computed at the same time.
+    keeping : Keeping
+    """
+    size = rows * _BYTES[conf.dtype]
+    made = [size * math.prod(of_node.output.sizes) for of_node in types]
+    features = [size * math.prod(x.shape[1:]) for x in step.features]
+    arriving = [
+        {source: made[source] if source >= 0 else features[-1 - source] for source in node.inputs}
+        for node in conf.nodes
+    ]
+    needed = [own + sum(sources.values()) for own, sources in zip(made, arriving, strict=True)]
+    largest = max(range(len(needed)), key=needed.__getitem__)
+    shape = describe_shape((rows, *types[largest].output.shape))
+    remedy = "Give fewer examples at once, or make the layers smaller: summary() has them."
+    check = nd.backend().check_memory
+    check(conf.nodes[largest].label, needed[largest], f"activations {shape} and what they are made of", remedy)
+    kept: dict[int, int] = dict(enumerate(made)) if keeping is Keeping.EVERYTHING else {}
+    for node, sources in zip(conf.nodes, arriving, strict=True):
+        if keeping is Keeping.INPUTS and any(spec.trainable for spec in node.conf.param_specs()):
+            kept |= sources
+    check("activations", sum(kept.values()), f"those of all layers for {rows} examples", remedy)

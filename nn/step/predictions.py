@@ -9,8 +9,9 @@ import nd
 from nd.typing import Array
 
 from .minibatch import Arrays, StepInput
+from .pass_memory import Keeping, check_activations
 from .shared_nodes import SharedNodes, State
-from .worker import FORWARD_ONLY, Plans, Worker
+from .worker import FORWARD_ONLY, MOST_PLANS, Plans, Worker
 
 
 class OutputComputer:
@@ -25,6 +26,17 @@ class OutputComputer:
         self.shared = shared
         self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
         self.workers: list[Worker] = []
+        self._checked: set[object] = set()
+
+    def check_whole(self, features: Sequence[Array]) -> None:
+        """Raise SizeError where the activations of all nodes for such features fit into no memory of this size."""
+        step = StepInput(tuple(features))
+        if step.key not in self._checked:
+            types = self.plans.types_of(step)
+            if types is not None:
+                check_activations(self.shared.conf, step, types, step.examples, Keeping.EVERYTHING)
+            if len(self._checked) < MOST_PLANS:
+                self._checked.add(step.key)
 
     def outputs(self, step: StepInput) -> Arrays:
         """Return a new array ``[N, ...]`` for every output."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from ..layers.runtime import Kept
     from .minibatch import Arrays, Masks, StepInput
     from .params import ParamLayout
-
-OnForward = Callable[[Sequence[Array], list[Array]], None]
-"""Called with the features and the activations of all nodes, between forward and backward."""
 
 
 class Arrival(NamedTuple):
@@ -52,6 +49,7 @@ class _Settings(NamedTuple):
     unmasked: Sequence[int]
     truncation: Truncation
     meeting: nd.Seat
+    shown: list[Array] | None
 
 
 class Propagation:
@@ -100,11 +98,11 @@ class Propagation:
         start: int = 0,
         stop: int | None = None,
         unmasked: Sequence[int] = (),
-        fresh: bool = False,
         memory: PassMemory | None = None,
         truncation: Truncation = WHOLE,
         state_into: Arrays = (),
         meeting: nd.Seat = nd.ALONE,
+        shown: list[Array] | None = None,
     ) -> ForwardPass:
         """Run nodes start .. stop - 1.
 
@@ -119,8 +117,6 @@ class Propagation:
         start, stop : int
         unmasked : sequence of int
             Nodes whose layer gets no mask.
-        fresh : bool
-            Take new memory, which the next run leaves.
         memory : PassMemory, optional
             Take memory from there, and say when a node has run. Without it nodes have memory of their own, which stays
             as it is until they run again.
@@ -130,16 +126,17 @@ class Propagation:
             Where to write the state after the pass, as soon as it is there; `state` itself may be.
         meeting : nd.Seat
             Where layers that meet those of other workers do so.
+        shown : list, optional
+            Takes the activations of every layer and vertex, one by one, also of two that run as one.
         """
-        given = self._arrivals(features, masks, start, fresh)
-        settings = _Settings(training, unmasked, truncation, meeting)
+        given = self._arrivals(features, masks, start)
+        settings = _Settings(training, unmasked, truncation, meeting, shown)
         state_after, first_state = list(state), sum(node.states for node in self.nodes[:start])
         outputs: list[Array] = []
         kept_of: list[Kept] = []
         counts: list[int] = []
         for number, node in enumerate(self.nodes[start:stop], start):
-            buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
-            buffer = buffer if memory is None else memory.of(number)
+            buffer: Any = self._buffers[number] if memory is None else memory.of(number)
             own = slice(first_state, first_state + node.states)
             run = self._join if node.joins else self._run
             arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), buffer, settings)
@@ -147,17 +144,18 @@ class Propagation:
                 nd.assign(target, after)
             given[number], first_state = arrival, own.stop
             outputs.append(arrival.x)
+            if shown is not None:
+                shown.append(arrival.x)
             kept_of.append(kept)
             counts.append(given[node.inputs[0]].examples)
             if memory is not None:
                 memory.after_forward(number, arrival.x, arrival.mask)
         return ForwardPass(outputs, kept_of, tuple(state_after), counts)
 
-    def _arrivals(self, features: Sequence[Array], masks: Masks, start: int, fresh: bool) -> dict[int, Arrival]:
+    def _arrivals(self, features: Sequence[Array], masks: Masks, start: int) -> dict[int, Arrival]:
         arrivals = {}
         for number, x in enumerate(features):
-            buffers: Any = nd.fresh_buffers(self.dtype) if fresh else self._features
-            x = nd.to_input_order(x, partial(_numbered, buffers, number))
+            x = nd.to_input_order(x, partial(_numbered, self._features, number))
             arrivals[start - 1 - number] = Arrival(x, masks[number] if masks else None, x.shape[0])
         return arrivals
 
@@ -179,7 +177,7 @@ class Propagation:
             mask = None
         ctx = Context(settings.training, buffer, mask, node.needs_epsilon[0])
         ctx.restarts, ctx.back_length = settings.truncation
-        ctx.meeting = settings.meeting
+        ctx.meeting, ctx.shown = settings.meeting, settings.shown
         x, kept, state = node.layer.propagate(x, state, self.params[number], ctx)
         mask = None if mask is None else node.layer.feed_forward_mask(mask)
         return Arrival(x, mask, examples), kept, state
@@ -225,65 +223,67 @@ class Propagation:
             given[number] = (mask, examples)
         return [given[number][0] for number in self.outputs]
 
-    def output(
-        self, step: StepInput, training: bool = False, fresh: bool = False, state_into: Arrays = ()
-    ) -> list[Array]:
-        """Return the activations ``[N, ...]`` of every output, in memory that is used again unless it is `fresh`.
+    def output(self, step: StepInput, training: bool = False, state_into: Arrays = ()) -> list[Array]:
+        """Return the activations ``[N, ...]`` of every output, in memory that is used again.
 
         They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
         layers of a loss of places alone take none, as in Java.
         """
         masks = [step.labels_mask(output) for output in range(len(self.outputs))]
         unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
-        memory = self._pass_memory(way_back=False, looked_at=fresh)
+        memory = self._pass_memory(way_back=False)
         passed = self.forward(
-            step.features,
-            training,
-            step.features_masks,
-            step.state,
-            unmasked=unmasked,
-            fresh=fresh,
-            memory=memory,
+            step.features, training, step.features_masks, step.state, unmasked=unmasked, memory=memory,
             state_into=state_into,
-        )
+        )  # fmt: skip
         outs = []
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
             if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
-                masked = None if fresh else self._buffers[number]("masked_output", tuple(out.shape))
+                masked = self._buffers[number]("masked_output", tuple(out.shape))
                 out = nd.multiply(out, _over(mask, out), masked)
             outs.append(out)
         return outs
 
     # ---- backward
 
-    def gradient_and_loss(
-        self, step: StepInput, on_forward: OnForward | None = None, meeting: nd.Seat = nd.ALONE
-    ) -> tuple[Array, tuple[Array, ...]]:
+    def gradient_and_loss(self, step: StepInput, meeting: nd.Seat = nd.ALONE) -> tuple[Array, tuple[Array, ...]]:
         """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
-        The losses of several outputs are added. `on_forward` is called with the features and all activations after the
-        forward pass. `meeting` is where layers meet those of other workers, which have other parts of the minibatch.
+        The losses of several outputs are added. `meeting` is where layers meet those of other workers, which have other
+        parts of the minibatch.
         """
+        memory = self._pass_memory(way_back=True)
+        return self.way_back(step, self.way_there(step, meeting, memory), memory)
+
+    def way_there(
+        self,
+        step: StepInput,
+        meeting: nd.Seat = nd.ALONE,
+        memory: PassMemory | None = None,
+        shown: list[Array] | None = None,
+    ) -> ForwardPass:
+        """Do the first half of `gradient_and_loss`: forward, in training; `memory` and `shown` as in `forward`."""
         if meeting.count > 1:
             meeting.begin()
-        memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
         masks, truncation = step.features_masks, step.truncation
-        passed = self.forward(
-            step.features, True, masks, step.state, memory=memory, truncation=truncation, meeting=meeting
+        return self.forward(
+            step.features, True, masks, step.state, memory=memory, truncation=truncation, meeting=meeting, shown=shown
         )
-        if on_forward is not None:
-            on_forward(step.features, passed.outputs)
+
+    def way_back(
+        self, step: StepInput, passed: ForwardPass, memory: PassMemory | None = None
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """Do the second half: the loss, and backward."""
         loss, deltas = self.loss_and_deltas(step, passed)
         if memory is not None:
             memory.keep((loss, *passed.state))
         self.backward(passed, deltas, memory=memory)
         return loss, passed.state
 
-    def _pass_memory(self, way_back: bool, looked_at: bool) -> PassMemory | None:
-        """Return memory that is given back on the way; None where all activations stay: in eager mode too, to look."""
-        keeps = looked_at or nd.is_eager()
-        return None if keeps else PassMemory(self._arena, self.nodes, self._ended, way_back)
+    def _pass_memory(self, way_back: bool) -> PassMemory | None:
+        """Return memory that is given back on the way; None in eager mode, where all activations stay, to look."""
+        return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
     def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
         """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
@@ -291,7 +291,11 @@ class Propagation:
         deltas = {}
         for output, number in enumerate(self.outputs):
             mask = loss_mask(step, passed, output, number)
-            of_output, delta = self.nodes[number].layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
+            layer = self.nodes[number].layer
+            of_output, delta = layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
+            if step.loss_weights:
+                weight = step.loss_weights[output]
+                of_output, delta = of_output * weight, layer.weighted_delta(delta, weight)
             loss = of_output if loss is None else loss + of_output
             deltas[number] = delta
         return loss, deltas
@@ -302,6 +306,8 @@ class Propagation:
         for output, number in enumerate(self.outputs):
             mask = loss_mask(step, passed, output, number)
             of_output = self.nodes[number].layer.summed_loss(step.labels[output], passed.kept[number], mask)
+            if step.loss_weights:
+                of_output = of_output * step.loss_weights[output]
             loss = of_output if loss is None else loss + of_output
         return loss
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import nd
 from nd.typing import Array
 
 from ..vertices.runtime import VertexRuntime
@@ -30,8 +29,10 @@ class SharedNodes:
 
     Attributes
     ----------
-    nodes, fused : tuple of Node
-        One by one, and with those as one that run so faster, with the numbers of the outputs among these.
+    nodes : tuple of Node
+        One by one.
+    fused : (tuple of Node, tuple of int)
+        Those that every step runs: two as one where that is faster. With the numbers of the outputs among them.
     pure : bool
         Whether everything may be recorded.
     aligned : bool
@@ -65,11 +66,9 @@ class SharedNodes:
     def check_reads_no_later_steps(self, who: str) -> None:
         """Raise ConfigurationError if a layer's activations depend on later time steps."""
         if self.reads_ahead is not None:
-            raise nd.ConfigurationError(
-                f"{who}: no layer may look at later time steps, as series come in pieces, got {self.reads_ahead}. "
-                "Give whole series: to output, and to fit with backprop_type='standard'; or take a layer that goes "
-                "forward only."
-            )
+            from ..conf.truncated import refuse_reading_ahead  # which programs without series do not need
+
+            refuse_reading_ahead(who, self.reads_ahead)
 
     def splits(self, training: bool) -> bool:
         """Tell whether parts of a minibatch give what the whole gives."""
@@ -80,9 +79,9 @@ class SharedNodes:
         """Return in how many nodes workers with a part of a minibatch each need numbers of one another."""
         return sum(node.layer.has_to_meet(training) for node in self.nodes)
 
-    def propagation(self, params: Array, gradient: Array, fused: bool) -> Propagation:
-        """Return the nodes at work on such vectors, in memory of their own."""
-        nodes, outputs = self.fused if fused else (self.nodes, self.outputs)
+    def propagation(self, params: Array, gradient: Array, one_by_one: bool = False) -> Propagation:
+        """Return the nodes at work on such vectors, in memory of their own: those of a step, or one by one."""
+        nodes, outputs = (self.nodes, self.outputs) if one_by_one else self.fused
         names = self.conf.input_names
         return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
 

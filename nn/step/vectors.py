@@ -15,6 +15,7 @@ from optimize.regularization import merged, penalty_sum
 
 from ..networks.weights import Fans, init_weight
 from .gradient import DefaultGradient
+from .pass_memory import check_parameters
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -33,7 +34,6 @@ class FlatVectors:
     ----------
     params, gradient : array ``[1, n]``
     param_table : dict of key -> view
-    gradients : DefaultGradient
     updater : NetworkUpdater
     penalties : list of (parameter as ``[n]``, Regularization)
     penalty_sum : PenaltySum
@@ -44,10 +44,11 @@ class FlatVectors:
     def __init__(self, conf: NetworkConfiguration) -> None:
         self.conf = conf
         self.layout = conf.layout()
+        check_parameters(conf, self.layout.length)
         self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
-        self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
+        self._gradient_table = self.layout.table(self.gradient)
         segments = self._segments()
         self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
         self.penalties = [
@@ -69,6 +70,11 @@ class FlatVectors:
                 names = [name for name in views if name in (constraint.params or ())]
                 placed += [Placed(constraint, views[name], f"{node.label}: {name}") for name in names]
         return Constraining(placed) if placed else None
+
+    def gradients(self) -> DefaultGradient:
+        """Return the gradient by variable: views of its vector, in an object of the caller's own."""
+        orders = {view.key: view.spec.order for view in self.layout.views}
+        return DefaultGradient(self.gradient, self._gradient_table, orders)
 
     def draw_weights(self, rng: Random) -> None:
         """Draw node after node in the order that Java has for it; biases start at their bias_init."""
@@ -138,12 +144,13 @@ def _draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: 
     elif spec.bias:
         nd.fill(flat, conf.bias_init or 0.0)
     else:
-        fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+        fan_in, fan_out = (rng.since_m2 and spec.fans_since_m2) or (spec.fan_in, spec.fan_out)
+        fans = Fans(fan_in, fan_out, spec.shape)
         init = (conf.weight_init_recurrent if spec.recurrent else None) or conf.weight_init or "xavier"
         try:
             init_weight(view.of(vector), flat, init, fans, rng)
         except ZeroDivisionError as error:
             raise nd.ConfigurationError(
                 f"{label}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
-                f"drawn, got {spec.fan_in} and {spec.fan_out}. Give them to its ParamSpec, or bias=True or initial."
+                f"drawn, got {fan_in} and {fan_out}. Give them to its ParamSpec, or bias=True or initial."
             ) from error

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
-from nd.execution.recording import MOST_KEYS
+from nd.execution.recording import MOST_KEYS, in_order
 from nd.state import computing
 from nd.typing import Array
 from optimize.step_result import StepResult
 
-from ..conf.input_type import InputType
-from ..conf.nodes import NodeTypes
 from .minibatch import StepInput
-from .propagation import OnForward, Propagation
+from .pass_memory import Keeping, check_activations
+from .propagation import ForwardPass, Propagation
 
 if TYPE_CHECKING:
-    from ..conf.nodes import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration, NodeTypes
     from .shared_nodes import SharedNodes, State
 
 MOST_PLANS = 1000  # keys that are remembered
@@ -43,28 +40,39 @@ class Plans:
 
     def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meetings: int = 0) -> None:
         self.conf, self.splits, self.products, self.meetings = conf, splits, products, meetings
+        self.keeping = Keeping.INPUTS if products > FORWARD_ONLY else Keeping.NOTHING
         self._known: dict[object, nd.WorkPlan] = {}
 
     def of(self, step: StepInput) -> nd.WorkPlan:
-        """Return the plan for inputs of those shapes."""
-        key = (step.key, nd.is_eager()) if self.meetings else step.key
-        plan = self._known.get(key)
+        """Return the plan for inputs of those shapes; raise SizeError where no memory of this size holds them."""
+        plan = self._known.get(step.key)
         if plan is None:
-            plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
+            types = self.types_of(step)
+            plan = nd.plan_work(step.examples, self._work(step, types) if self.splits else None)
+            if types is not None:
+                rows = sum(max(part.stop - part.start for part in parts) for parts in plan.workers)
+                check_activations(self.conf, step, types, rows, self.keeping)
             if len(self._known) < MOST_PLANS:
-                self._known[key] = plan
+                self._known[step.key] = plan
         return plan
 
-    def _work(self, step: StepInput) -> nd.Work | None:
-        """Return what an example costs; None where something does not fit, which the layers then say of the whole."""
+    def types_of(self, step: StepInput) -> list[NodeTypes] | None:
+        """Return the types of all nodes; None where something does not fit, which the layers then say of the whole."""
+        from .work import input_type_of  # of the first step of a shape
+
         try:
-            types = self.conf.node_types([_input_type_of(x.shape) for x in step.features])
-            if types is None or not self._fit(step, types):
-                return None
-            work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
-            return work._replace(meetings=self.meetings)
+            return self.conf.node_types([input_type_of(x.shape) for x in step.features])
         except nd.NdError:
             return None
+
+    def _work(self, step: StepInput, types: list[NodeTypes] | None) -> nd.Work | None:
+        """Return what an example costs; None where something does not fit."""
+        if types is None or not self._fit(step, types):
+            return None
+        from .work import work_of
+
+        work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
+        return work._replace(meetings=self.meetings)
 
     def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
         """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""
@@ -82,56 +90,23 @@ class Plans:
         return True
 
 
-def work_per_example(conf: NetworkConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
-    """Return what a network of one input costs on features of that shape, None where the shape does not tell."""
-    types = conf.node_types([_input_type_of(shape)])
-    return None if types is None else work_of(conf, types, [shape], passes)
+OnForward = Callable[[Sequence[Array], list[Array]], None]
+"""Called with features and the activations of every layer and vertex, of all examples, between forward and backward."""
 
 
-def work_of(
-    conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
-) -> nd.Work:
-    """Return what a network with such activations costs on features of those shapes."""
-    multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
-    loops: dict[bool, list[int]] = {False: [], True: []}  # multiplications of a time step, of LSTM units or not
-    for node, (came, out) in zip(conf.nodes, types, strict=True):
-        specs = node.conf.param_specs()
-        size = math.prod(out.sizes)
-        positions = size // out.shape[0]
-        recurrent = [spec for spec in specs if spec.recurrent]
-        for spec in recurrent:
-            loops[spec.lstm].append(spec.length)
-        if recurrent:
-            positions = math.prod(came[0].sizes) // came[0].shape[0]
-        if getattr(node.conf, "takes_indices", False):
-            looked_up += size
-        else:
-            multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
-        parameters += sum(spec.length for spec in specs)
-        largest = max(largest, size)
-    element_bytes = 8 if conf.dtype == "float64" else 4
-    gradient = parameters if passes > FORWARD_ONLY else 0
-    per_step, per_lstm_step = (min(loops[of_lstm], default=0) for of_lstm in (False, True))
-    return nd.Work(
-        passes * multiplications,
-        largest * element_bytes,
-        gradient,
-        per_step,
-        looked_up=passes * looked_up,
-        per_lstm_step=per_lstm_step,
-    )
+class HalfWay(NamedTuple):
+    """A part of a minibatch between forward and backward."""
 
+    propagation: Propagation
+    step: StepInput
+    passed: ForwardPass
+    activations: list[Array]
+    """Of every layer and vertex."""
 
-def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
-    channels, places = shape[1], shape[2:]
-    makers: dict[int, Callable[..., InputType]] = {
-        0: InputType.feed_forward,
-        1: lambda steps, size: InputType.recurrent(size, steps),
-        2: InputType.convolutional,
-        3: InputType.convolutional3d,
-    }
-    make = makers.get(len(places))
-    return None if make is None else make(*places, channels)
+    def gradient_and_loss(self) -> tuple[Array, State]:
+        """Go back."""
+        with computing(nd.backend()):
+            return self.propagation.way_back(self.step, self.passed)
 
 
 class Worker:
@@ -156,6 +131,7 @@ class Worker:
         (self.square,) = nd.cells(nd.zeros(1, dtype=shared.dtype))
         """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
+        self._looked_at: list[Propagation] = []
         self._memory: dict[object, tuple[Array, ...]] = {}
         self._total: Array | None = None
 
@@ -165,34 +141,49 @@ class Worker:
         vectors.updater.watch.observe(loss, self.gradient, vectors.penalty_sum, self.square)
 
     def _propagation(self) -> Propagation:
-        """Return the nodes, made when they are first needed: node by node in eager mode, else as they are fastest."""
-        eager = nd.is_eager()
-        propagation = self._propagations.get(eager)
+        """Return the nodes, made when they are first needed: on traceable vectors where their steps are recorded."""
+        traced = self._shared.pure and not nd.is_eager()
+        propagation = self._propagations.get(traced)
         if propagation is None:
-            shared = self._shared
-            params, gradient = shared.vectors.params, self._vector
-            if not eager and shared.pure:
-                params, gradient = nd.traceable(params), nd.traceable(gradient)
-            propagation = self._propagations[eager] = shared.propagation(params, gradient, fused=not eager)
+            vectors = self._shared.vectors.params, self._vector
+            params, gradient = map(nd.traceable, vectors) if traced else vectors
+            propagation = self._propagations[traced] = self._shared.propagation(params, gradient)
         return propagation
 
-    def gradients(
-        self, step: StepInput, rows: tuple[slice, ...], meeting: nd.Seat = nd.ALONE
-    ) -> tuple[Array, list[State]]:
-        """Write the gradient, sums over the examples of all parts; return their summed loss, and the state of each."""
-        loss, state = self.gradient_of(step.part(rows[0]), False, meeting)
-        if len(rows) == 1:
+    def forward(self, step: StepInput, rows: tuple[slice, ...], meeting: nd.Seat) -> list[HalfWay]:
+        """Run all parts forward, unrecorded, as a step does: their activations stay until the next call."""
+        while len(self._looked_at) < len(rows):
+            self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
+        half_ways = []
+        with computing(nd.backend()):
+            for propagation, part in zip(self._looked_at, map(step.part, rows), strict=False):
+                part, shown = part.with_arrays(in_order(part.arrays)), list[Array]()
+                passed = propagation.way_there(part, meeting, shown=shown)
+                half_ways.append(HalfWay(propagation, part, passed, shown))
+        return half_ways
+
+    def gradients(self, passes: Sequence[Callable[[], tuple[Array, State]]]) -> tuple[Array, list[State]]:
+        """Add up the gradients that passes over one part each write, and their losses; return the state of each."""
+        loss, state = passes[0]()
+        if len(passes) == 1:
             return loss, [state]
         if self._total is None:
             self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
         nd.assign(self._total, self.gradient)
         loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
-        for number, part in enumerate(rows[1:], 2):
-            more, state = self.gradient_of(step.part(part), False)
+        for number, run in enumerate(passes[1:], 2):
+            more, state = run()
             loss = loss + more
             states.append(_copied(state))
-            nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
+            nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
         return loss, states
+
+    def observed(self, half_way: HalfWay) -> tuple[Array, State]:
+        """Do as `gradient_of` with `observe`, from half way on."""
+        loss, state = half_way.gradient_and_loss()
+        with computing(nd.backend()):
+            self.observe(loss)
+        return loss, state
 
     def gradient_of(self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE) -> tuple[Array, State]:
         """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses.
@@ -283,17 +274,15 @@ class GradientComputer:
     Parameters
     ----------
     shared : SharedNodes
-    node_by_node : Propagation
-        For steps whose activations are listened to; its gradient vector is the network's.
 
     Notes
     -----
     Every worker has memory of its own over the same parameters. Their gradients are added in the order of the workers,
-    so that the same number of workers gives the same bits every time.
+    so that the same number of workers gives the same bits every time: recorded or not, looked at or not.
     """
 
-    def __init__(self, shared: SharedNodes, node_by_node: Propagation) -> None:
-        self.shared, self._node_by_node = shared, node_by_node
+    def __init__(self, shared: SharedNodes) -> None:
+        self.shared = shared
         meetings = 2 * shared.meeting_nodes(training=True)  # one each way
         self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meetings)
         self._meetings: dict[int, nd.Meeting] = {}
@@ -301,41 +290,53 @@ class GradientComputer:
         self._averaged = shared.conf.base.mini_batch
 
     def compute(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward | None = None) -> StepResult:
-        """Compute; with `on_forward`, which is called after the forward pass, node by node."""
+        """Compute; with `on_forward`, unrecorded."""
         if self.shared.scheduled:
             self.shared.at(iteration, epoch)
-        if on_forward is not None:
-            return self._compute_node_by_node(step, iteration, epoch, on_forward)
         plan = self.plans.of(step)
         if not plan.undivided:
-            return self._compute_parts(step, plan, iteration, epoch)
+            return self._compute_parts(step, plan, iteration, epoch, on_forward)
         worker, vectors = self.workers[0], self.shared.vectors
         penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
-        ((loss, state),) = nd.run_tasks([partial(worker.gradient_of, step, True)], plan.light)
+        run = partial(worker.gradient_of, step, True)
+        if on_forward is not None:
+            run = partial(worker.observed, self._half_ways(step, plan, on_forward)[0][0])
+        ((loss, state),) = nd.run_tasks([run], plan.light)
         return self._result(step, loss, penalty, state, (worker.square,), observed=True)
 
-    def _compute_node_by_node(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward) -> StepResult:
-        """Compute in one piece, unrecorded."""
-        vectors, context = self.shared.vectors, copy_context()  # users' code warns even where the step does not
-        penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
-        with computing(nd.backend()):
-            loss, state = self._node_by_node.gradient_and_loss(
-                step, lambda features, activations: context.run(on_forward, features, activations)
-            )
-            worker = self.workers[0]
-            worker.observe(loss)
-        return self._result(step, loss, penalty, state, (worker.square,), observed=True)
+    def _half_ways(self, step: StepInput, plan: nd.WorkPlan, on_forward: OnForward) -> list[list[HalfWay]]:
+        """Let all workers go half of the way, and show the activations of the whole minibatch."""
+        workers = self._workers_for(plan)
+        meeting = self._meeting_of(len(workers))
+        seats = [nd.ALONE] * len(workers) if meeting is None else meeting.seats
+        tasks = [
+            partial(worker.forward, step, rows, seat)
+            for worker, rows, seat in zip(workers, plan.workers, seats, strict=True)
+        ]
+        half_ways = nd.run_tasks(tasks, plan.light, meeting)
+        parts = [half_way.activations for of_worker in half_ways for half_way in of_worker]
+        whole = parts[0] if len(parts) == 1 else [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
+        on_forward(step.features, whole)
+        return half_ways
 
-    def _compute_parts(self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int) -> StepResult:
+    def _compute_parts(
+        self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int, on_forward: OnForward | None
+    ) -> StepResult:
         workers, vectors = self._workers_for(plan), self.shared.vectors
         count = len(workers)
         meeting = self._meeting_of(count)
+        half_ways = None if on_forward is None else self._half_ways(step, plan, on_forward)
+
+        def passes_of(number: int) -> list[Callable[[], tuple[Array, State]]]:
+            if half_ways is not None:
+                return [half_way.gradient_and_loss for half_way in half_ways[number]]
+            seat = nd.ALONE if meeting is None else meeting.seats[number]
+            return [partial(workers[number].gradient_of, step.part(rows), False, seat) for rows in plan.workers[number]]
 
         def run(number: int) -> tuple[Any, ...]:
             penalty = vectors.penalty_sum.share(iteration, epoch, number, count)
             worker = workers[number]
-            seat = nd.ALONE if meeting is None else meeting.seats[number]
-            loss, states = worker.gradients(step, plan.workers[number], seat)
+            loss, states = worker.gradients(passes_of(number))
             square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
             return loss, penalty, square, states
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Checked, Natural, checked
+from nd.state import Restoring
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
@@ -108,7 +109,7 @@ class TransferLearning(Checked):
         ConfigurationError, ShapeError
             A layer does not exist, cannot be changed so, or does not fit on the one below it.
         """
-        with self.network.on_backend():
+        with Restoring(), self.network.on_backend(), nd.random.drawing(nd.random.get_random()):
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
             for index, sizes in sorted(self.n_out_replace.items()):
                 n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)

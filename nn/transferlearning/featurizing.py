@@ -17,6 +17,7 @@ from nd.dataset import (
 )
 from nd.java_names import JavaNames
 from nd.rules import rule_of
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..networks.graph import ComputationGraph
@@ -75,7 +76,7 @@ class TransferLearningHelper(JavaNames):
             border = border_of_layers(conf, converted(type(self).__name__, "frozen_till", _TILL, frozen_till))
             self.frozen_till = border.nodes_below[-1]
         self._border, layout, params = border, self.conf.layout(), network.params()
-        with network.on_backend():
+        with Restoring(), network.on_backend():
             below = [view.flat(params) for number in border.nodes_below for view in layout.of_layer(number)]
             self._frozen = kind(border.below).init(nd.concat(below) if below else nd.zeros(1, 0))
             self._tail = kind(border.above).init()
@@ -152,15 +153,18 @@ class TransferLearningHelper(JavaNames):
             strict=True,
         )
         if isinstance(data, DataSet) and len(features) == 1:
-            return DataSet(features[0], data.labels, masks[0], data.labels_mask)
-        labels = None if not parts.labels else list(parts.labels)
-        masked = any(mask is not None for mask in masks)
-        return MultiDataSet(list(features), labels, list(masks) if masked else None, _listed(parts.labels_masks))
+            same: Any = DataSet(features[0], data.labels, masks[0], data.labels_mask)
+        else:
+            labels = None if not parts.labels else list(parts.labels)
+            masked = any(mask is not None for mask in masks)
+            same = MultiDataSet(list(features), labels, list(masks) if masked else None, _listed(parts.labels_masks))
+        same.class_names = data.class_names
+        return same
 
     def _activations(self, features: list[Any], masks: list[Any]) -> list[tuple[Array, Array | None]]:
         """Return the activations at the border, and the masks that reach it, on the host."""
         net: Any = self._frozen
-        with net.on_backend():
+        with Restoring(), net.on_backend():
             if all(mask is None for mask in masks):
                 return [(nd.to_host(array), None) for array in net.predicted(features)]
             reached = net.masks_of_outputs(MultiDataSet(features, None, masks))
@@ -184,7 +188,7 @@ class TransferLearningHelper(JavaNames):
         try:
             return tail.fit(data, epochs=epochs)
         finally:
-            with network.on_backend():
+            with Restoring(), network.on_backend():
                 for own, whole in self._pairs:
                     _copy(tail, own, network, whole)
             network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count

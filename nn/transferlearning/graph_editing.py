@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import nd
-from nd.arguments import checked
+from nd.arguments import checked, shown
 from nd.java_names import JavaNames
+from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.graph import ComputationGraphConfiguration, node_label
@@ -186,7 +187,12 @@ class GraphBuilder(Resizing[str], JavaNames):
     @checked
     def add_vertex(self, name: str, vertex: Any, *inputs: Any) -> Self:
         """Add a vertex behind vertices or inputs; raise ConfigurationError if the name is taken."""
-        sources = [one for several in inputs for one in ([several] if isinstance(several, str) else several)]
+        sources = [one for several in inputs for one in (several if isinstance(several, (list, tuple)) else [several])]
+        for source in sources:
+            if not isinstance(source, str):
+                raise nd.ConfigurationError(
+                    f"TransferLearning: {name!r} must be behind vertices or inputs, given by name, got {shown(source)}."
+                )
         before = set(self._graph.vertices)
         self._graph.add(name, vertex, sources)
         self._new |= set(self._graph.vertices) - before
@@ -264,7 +270,7 @@ class GraphBuilder(Resizing[str], JavaNames):
             The vertices do not make a graph, or do not fit on each other; an output layer would be frozen.
         """
         old = self._old
-        with old.on_backend():
+        with Restoring(), old.on_backend():
             graph = ComputationGraph(self._configuration()).init()
             parts = self._kept_params(graph)
             if parts:

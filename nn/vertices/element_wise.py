@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.checks import check_choice
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 from nd.typing import Array
 
 from ..conf.input_type import ConvolutionalFlatType, InputType

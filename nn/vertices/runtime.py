@@ -73,7 +73,7 @@ class VertexRuntime(Part, JavaNames):
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype = conf, label, dtype
-        self.params = LayerParams()
+        self.params = LayerParams(conf.param_specs)
         self.setup()
 
     def setup(self) -> None:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Checked, Count
-from nd.java_names import JavaEnum, JavaNames
+from nd.java_enums import JavaEnum
+from nd.java_names import JavaNames
 
 from ..builder import Builder
 from .api import (
@@ -108,6 +109,8 @@ class EarlyStoppingResult(JavaNames):
         The copy that was kept after the best epoch, None if there is none.
     error : Exception, optional
         The exception, where one ended training.
+    history : History, optional
+        Scores and learning rates of the complete epochs, as of a network's `fit`.
 
     Notes
     -----
@@ -122,4 +125,5 @@ class EarlyStoppingResult(JavaNames):
     total_epochs: int
     best_model: Any
     error: Exception | None = None
+    history: Any = None
     TerminationReason: ClassVar[type[TerminationReason]] = TerminationReason

@@ -81,5 +81,8 @@ class InvalidScoreIterationTerminationCondition(IterationTerminationCondition):
     ``InvalidScoreIterationTerminationCondition``.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def terminate(self, last_score: float) -> bool:
         return not math.isfinite(last_score)

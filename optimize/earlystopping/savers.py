@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from nd import ConfigurationError
 from nd.arguments import EVEN_NAN, Path, checked
+from nd.files.writing import check_folder
 from nd.java_names import JavaNames
 
 from .api import EarlyStoppingModel
@@ -75,6 +76,7 @@ class LocalFileModelSaver(JavaNames):
     @checked
     def __init__(self, directory: Path, model_class: Any = None) -> None:
         self.directory = pathlib.Path(directory)
+        check_folder(type(self).__name__, directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.model_class = model_class
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from nd import ConfigurationError, DataError
+from nd import DataError
 from nd.arguments import checked
 from nd.checks import check_choice
 from nd.dataset import DataSet, MultiDataSet
+from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.minibatches import Minibatches
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
-from nd.java_names import JavaEnum, JavaNames
+from nd.java_enums import JavaEnum
+from nd.java_names import JavaNames
 
 from .api import EarlyStoppingModel
 
@@ -22,7 +25,7 @@ class DataSetLossCalculator(JavaNames):
 
     Parameters
     ----------
-    iterator : DataSet, DataSetIterator or other iterable of DataSet
+    iterator : DataSet, (features, labels), DataSetIterator or other iterable of those
         Read from where it stands, and from its beginning if nothing is left. For a ComputationGraph also MultiDataSets.
     average : bool
         Return the mean over the examples, else their sum.
@@ -30,7 +33,7 @@ class DataSetLossCalculator(JavaNames):
     Raises
     ------
     ConfigurationError
-        `iterator` is neither.
+        `iterator` is nothing of that.
 
     Notes
     -----
@@ -40,7 +43,7 @@ class DataSetLossCalculator(JavaNames):
     minimize_score = True
 
     @checked
-    def __init__(self, iterator: Data | Iterable[Data], average: bool = True) -> None:
+    def __init__(self, iterator: Data | Iterable[Any], average: bool = True) -> None:
         self.iterator, self.average = _data_sets("DataSetLossCalculator", iterator), average
 
     @checked
@@ -64,7 +67,7 @@ class ClassificationScoreCalculator(JavaNames):
     Parameters
     ----------
     metric : {"accuracy", "f1", "gmeasure", "mcc", "precision", "recall"}
-    iterator : DataSet, DataSetIterator or other iterable of DataSet
+    iterator : DataSet, (features, labels), DataSetIterator or other iterable of those
         As in `DataSetLossCalculator`.
     output : int or str
         Number or name of the output of a ComputationGraph.
@@ -74,7 +77,7 @@ class ClassificationScoreCalculator(JavaNames):
     ChoiceError
         The metric is unknown.
     ConfigurationError
-        `iterator` is neither.
+        `iterator` is nothing of that.
 
     Notes
     -----
@@ -84,7 +87,7 @@ class ClassificationScoreCalculator(JavaNames):
     minimize_score = False
 
     @checked
-    def __init__(self, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
         self.iterator, self.output = _data_sets("ClassificationScoreCalculator", iterator), output
 
@@ -107,7 +110,7 @@ class RegressionScoreCalculator(JavaNames):
     ----------
     metric : {"mae", "mse", "pc", "r2", "rmse", "rse"}
         Of "pc", the Pearson correlation, and "r2" more is better, of the errors less.
-    iterator : DataSet, DataSetIterator or other iterable of DataSet
+    iterator : DataSet, (features, labels), DataSetIterator or other iterable of those
         As in `DataSetLossCalculator`.
     output : int or str
         Number or name of the output of a ComputationGraph.
@@ -117,7 +120,7 @@ class RegressionScoreCalculator(JavaNames):
     ChoiceError
         The metric is unknown.
     ConfigurationError
-        `iterator` is neither.
+        `iterator` is nothing of that.
 
     Notes
     -----
@@ -125,7 +128,7 @@ class RegressionScoreCalculator(JavaNames):
     """
 
     @checked
-    def __init__(self, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
@@ -172,7 +175,7 @@ class ROCScoreCalculator(JavaNames):
         The mean over independent outputs, the mean over classes against the rest, or of one or two outputs.
     metric : {"auc", "auprc"}
         The area under the ROC curve, or the precision/recall curve.
-    iterator : DataSet, DataSetIterator or other iterable of DataSet
+    iterator : DataSet, (features, labels), DataSetIterator or other iterable of those
         As in `DataSetLossCalculator`.
     output : int or str
         Number or name of the output of a ComputationGraph.
@@ -182,7 +185,7 @@ class ROCScoreCalculator(JavaNames):
     ChoiceError
         The kind or the metric is unknown.
     ConfigurationError
-        `iterator` is neither.
+        `iterator` is nothing of that.
 
     Notes
     -----
@@ -195,7 +198,7 @@ class ROCScoreCalculator(JavaNames):
     Metric: ClassVar = RocMetric
 
     @checked
-    def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
+    def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
         self.iterator, self.output = _data_sets("ROCScoreCalculator", iterator), output
@@ -217,11 +220,4 @@ def _evaluated(model: EarlyStoppingModel, data: Any, evaluation: Any, output: An
 
 
 def _data_sets(who: str, data: Any) -> Iterable[Any]:
-    if isinstance(data, Data):
-        return [data]
-    if hasattr(data, "shape"):
-        raise ConfigurationError(
-            f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
-            "DataSet(x, y)."
-        )
-    return data
+    return data if isinstance(data, MinibatchIterator) else Minibatches(who, data)

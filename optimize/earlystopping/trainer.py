@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
+from nd.dataset.minibatches import Minibatches
 from nd.interrupts import Handling
 from nd.java_names import JavaNames
 
@@ -32,6 +33,18 @@ class _End(NamedTuple):
     error: Exception | None = None
 
 
+class _PlainLoop:
+    """The steps of a model that writes no history."""
+
+    history = None
+
+    def __init__(self, model: EarlyStoppingModel) -> None:
+        self.fit_batch = model.fit_batch
+
+    def end_epoch(self) -> None:
+        """Do nothing."""
+
+
 class EarlyStoppingTrainer(JavaNames):
     """Trains a network epoch by epoch until a condition is met.
 
@@ -40,9 +53,11 @@ class EarlyStoppingTrainer(JavaNames):
     conf : EarlyStoppingConfiguration
     model : EarlyStoppingModel
         A network after `init`. It is trained itself; the best model is a copy.
-    train_iterator : DataSetIterator, DataSet or other iterable of DataSet
+    train_iterator : DataSetIterator, DataSet, (features, labels) or other iterable of those
         Reset before every epoch, the first included, if it can be. For a ComputationGraph also MultiDataSets.
     listener : EarlyStoppingListener, optional
+    class_weight : dict of class -> weight, optional
+        As of a network's `fit` with an iterator; of several outputs a dict of an output's name -> such a dict.
 
     Raises
     ------
@@ -56,6 +71,8 @@ class EarlyStoppingTrainer(JavaNames):
     than the best one; then the epoch conditions are looked at, in their order. Score, saved models and epoch
     conditions see the model after the epoch's last step and, as in Java, before that epoch is counted: the best model's
     `epoch_count` is the number of its epoch, 0-based. Then it is counted.
+
+    As `fit` does, this gives the network the names of the classes that the iterator knows, and a `history`.
 
     A listener's ``model.stop_training(reason)`` ends training as an iteration condition does, with the reason among
     the details. An error in a step ends training with `TerminationReason.ERROR`; Ctrl-C comes out of `fit`. Where a
@@ -71,11 +88,14 @@ class EarlyStoppingTrainer(JavaNames):
         self,
         conf: EarlyStoppingConfiguration,
         model: EarlyStoppingModel,
-        train_iterator: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet],
+        train_iterator: DataSet | MultiDataSet | Iterable[Any],
         listener: EarlyStoppingListener | None = None,
+        *,
+        class_weight: Mapping[Any, Any] | None = None,
     ) -> None:
         self.conf, self.model, self.listener = conf, model, listener or EarlyStoppingListener()
         self._iterator = _as_iterator(train_iterator, model)
+        self._class_weight = class_weight
         self._forget()
 
     def _forget(self) -> None:
@@ -98,6 +118,7 @@ class EarlyStoppingTrainer(JavaNames):
         self._forget()
         if isinstance(self.conf.model_saver, LocalFileModelSaver) and hasattr(self.model, "check_saveable"):
             self.model.check_saveable()  # now, not when hours have gone by
+        self._loop = self._begin_loop()
         solver = Solver(self.model.conf, self.model, self.model.listeners)
         solver.finish()
         conditions: list[StoppingCondition] = [*self.conf.iteration_termination_conditions]
@@ -119,6 +140,16 @@ class EarlyStoppingTrainer(JavaNames):
                     listener.on_fit_end(self.model)
         self.listener.on_completion(result)
         return result
+
+    def _begin_loop(self) -> Any:
+        """Return what takes the steps; networks have one that knows of classes and writes a history."""
+        if hasattr(self.model, "own_loop"):
+            return self.model.own_loop(self._iterator, self._class_weight)
+        if self._class_weight is not None:
+            raise ConfigurationError(
+                f"EarlyStoppingTrainer: class_weight needs a network, got {type(self.model).__name__}. Leave it out."
+            )
+        return _PlainLoop(self.model)
 
     def _run(self, source: Any, solver: Solver) -> EarlyStoppingResult:
         epoch = 0
@@ -149,6 +180,7 @@ class EarlyStoppingTrainer(JavaNames):
             return end
         over = not source.has_next()
         if over:
+            self._loop.end_epoch()
             self.model.end_epoch(count=False)
         if end is not None and self.conf.save_last_model:
             self.conf.model_saver.save_latest_model(self.model, float("nan"))
@@ -160,7 +192,7 @@ class EarlyStoppingTrainer(JavaNames):
         end = self._stopped()
         try:
             while end is None and (batch := self._next(source)) is not None:
-                self.model.fit_batch(batch)
+                self._loop.fit_batch(batch)
                 end = self._iteration_end()
             solver.finish()
         except NumericError as error:
@@ -234,6 +266,7 @@ class EarlyStoppingTrainer(JavaNames):
             total_epochs=total_epochs,
             best_model=self.conf.model_saver.get_best_model() if self._best_epoch >= 0 else None,
             error=end.error,
+            history=self._loop.history,
         )
 
 
@@ -242,10 +275,9 @@ def _as_iterator(data: Any, model: Any) -> MinibatchIterator[Any]:
         return data
     if isinstance(data, DataSet):
         return ListDataSetIterator(data)
-    if isinstance(data, MultiDataSet):
-        return iterator_over([data])
-    if not hasattr(data, "shape"):
-        conf = model.conf
-        several = any(len(getattr(conf, name, ())) > 1 for name in ("input_names", "output_nodes"))
-        return iterator_over(data, several)
-    raise ConfigurationError(f"EarlyStoppingTrainer: expected a DataSet or an iterator of them, got {data!r}.")
+    if isinstance(data, (tuple, MultiDataSet)):
+        data = [*Minibatches("EarlyStoppingTrainer", data)]
+    else:
+        Minibatches("EarlyStoppingTrainer", data)  # refuses what is none
+    several = any(len(getattr(model.conf, name, ())) > 1 for name in ("input_names", "output_nodes"))
+    return iterator_over(data, several)

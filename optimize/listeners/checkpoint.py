@@ -6,11 +6,12 @@ import itertools
 import os
 import pathlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from nd import ConfigurationError
 from nd.arguments import Count, Path, Positive, checked
-from nd.files.writing import create_first_free, remove_leftovers
+from nd.files.writing import check_folder, create_first_free, remove_leftovers
 
 from ..api import Listener
 from .checkpoint_folder import (
@@ -104,6 +105,7 @@ class CheckpointListener(Listener):
         self.keep_last, self.keep_every = keep_last, keep_every
         self.save_updater, self.log_saving = save_updater, log_saving
         self.folder = pathlib.Path(folder)
+        check_folder("CheckpointListener", folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         for pattern in ("checkpoint_*.zip", INFO):
             remove_leftovers(self.folder, pattern)
@@ -112,6 +114,7 @@ class CheckpointListener(Listener):
             for path in numbered_files(self.folder).values():
                 path.unlink()
         self.checkpoints = checkpoints_in(self.folder)
+        self._last = -1  # number, of those that were seen
         self._saved_at = time.monotonic()
 
     @staticmethod
@@ -159,12 +162,16 @@ class CheckpointListener(Listener):
 
     def _saved(self, model: Any, epochs: int) -> Checkpoint:
         """Write a checkpoint under the first number that no process has taken."""
-        first = max(numbered_files(self.folder), default=-1) + 1
         model_type = model_type_of(model)
         path = create_first_free(
             "CheckpointListener",
-            (self.folder / file_name(number, model_type) for number in itertools.count(first)),
+            lambda: self._free_names(model_type),
             lambda file: model.save_checkpoint(file, self.save_updater),
         )
         number, now = int(path.name.split("_")[1]), int(time.time() * 1000)
         return Checkpoint(number, now, model.iteration_count, epochs, model_type, path)
+
+    def _free_names(self, model_type: str) -> Iterator[pathlib.Path]:
+        """Return names behind all numbers that were ever there: others may have taken some, and given them back."""
+        self._last = max((self._last, *numbered_files(self.folder)))
+        return (self.folder / file_name(number, model_type) for number in itertools.count(self._last + 1))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nd import NdError
-from nd.files.reading import opening
-from nd.files.writing import replacing
+from nd.files.reading import opening, raised_by_others
+from nd.files.writing import TEXT, replacing
+from nd.files.zips import ZipFile
 from nd.java_names import JavaNames
 
 INFO = "checkpointInfo.txt"
@@ -100,16 +101,18 @@ def checkpoints_in(folder: str | os.PathLike[str]) -> list[Checkpoint]:
 
 def write_info(folder: pathlib.Path, checkpoints: list[Checkpoint]) -> None:
     """Replace checkpointInfo.txt."""
-    with replacing("CheckpointListener", folder / INFO) as file:
+    with replacing("CheckpointListener", folder / INFO, TEXT) as file:
         file.write("".join(f"{line}\n" for line in [HEADER, *(checkpoint.line for checkpoint in checkpoints)]).encode())
 
 
 def is_complete(path: pathlib.Path) -> bool:
     """Tell whether a model zip can be read to its end, with the right checksums."""
     try:
-        with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
+        with opening("checkpoint", path) as file, ZipFile(file) as archive:
             return "configuration.json" in archive.namelist() and archive.testzip() is None
-    except _DAMAGE:
+    except _DAMAGE as error:
+        if raised_by_others(error):
+            raise
         return False
 
 
@@ -157,11 +160,13 @@ def _listed(folder: pathlib.Path) -> dict[str, Checkpoint]:
 def _looked_into(number: int, path: pathlib.Path) -> Checkpoint | None:
     """Return the checkpoint of a file that is not listed, from its contents; None if it cannot be read."""
     try:
-        with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
+        with opening("checkpoint", path) as file, ZipFile(file) as archive:
             conf = json.loads(archive.read("configuration.json"))
             counts = int(conf.get("iterationCount", 0)), int(conf.get("epochCount", 0))
         written = int(path.stat().st_mtime * 1000)
-    except (*_DAMAGE, AttributeError, TypeError):
+    except (*_DAMAGE, AttributeError, TypeError) as error:
+        if raised_by_others(error):
+            raise
         return None
     model_type = path.stem.split("_", 2)[2]
     return Checkpoint(number, written, *counts, model_type, path)

@@ -10,6 +10,7 @@ from nd.arguments import Count, checked
 from nd.checks import check_choice
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.minibatches import Minibatches
 from nd.evaluation import Evaluation
 
 from ..api import Listener
@@ -23,7 +24,7 @@ class EvaluativeListener(Listener):
 
     Parameters
     ----------
-    data : DataSetIterator, DataSet, or iterable of DataSet
+    data : DataSetIterator, DataSet, (features, labels), or iterable of those
         An iterator of its own, not the one that is trained on; reset before every evaluation. For a ComputationGraph
         also MultiDataSets.
     frequency : int, optional
@@ -58,7 +59,7 @@ class EvaluativeListener(Listener):
     @checked
     def __init__(
         self,
-        data: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet],
+        data: DataSet | MultiDataSet | Iterable[Any],
         frequency: Count | None = None,
         invocation_type: str | None = None,
         evaluations: Sequence[Callable[[], Any]] = (Evaluation,),
@@ -96,7 +97,8 @@ class EvaluativeListener(Listener):
         self.invocations += 1
         if not due:
             return
-        self.evaluations = evaluated(model, self.data, [make() for make in self._make], self.output)
+        evaluations = [make() for make in self._make]
+        self.evaluations = evaluated("EvaluativeListener", model, self.data, evaluations, self.output)
         if self.callback is not None:
             self.callback(self, model, self.invocations, self.evaluations)
             return
@@ -104,16 +106,16 @@ class EvaluativeListener(Listener):
             report(f"Evaluation after {model.iteration_count} iterations:\n{evaluation.stats()}")
 
 
-def evaluated(model: Any, data: Any, evaluations: list[Any], output: Any = 0) -> list[Any]:
+def evaluated(who: str, model: Any, data: Any, evaluations: list[Any], output: Any = 0) -> list[Any]:
     """Fill evaluations with a model's predictions, from the beginning of the data; return them."""
     if isinstance(data, MinibatchIterator) and data.reset_supported():
         data.reset()
     count = 0
-    for batch in [data] if isinstance(data, (DataSet, MultiDataSet)) else data:
+    for batch in data if isinstance(data, MinibatchIterator) else Minibatches(who, data):
         if batch.labels is None:
-            raise DataError("EvaluativeListener: a data set needs labels to be compared with, got none.")
+            raise DataError(f"{who}: a data set needs labels to be compared with, got none.")
         count += 1
         model.do_evaluation(batch, *([{output: evaluations}] if output else evaluations))
     if not count:
-        raise DataError("EvaluativeListener: the data must have at least one minibatch, got none.")
+        raise DataError(f"{who}: the data must have at least one minibatch, got none.")
     return evaluations

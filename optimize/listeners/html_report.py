@@ -15,7 +15,7 @@ from nd.arguments import Count, Path, checked, shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.evaluation import Evaluation, plot_confusion_matrix
 from nd.extras import optional
-from nd.files.writing import replacing
+from nd.files.writing import FileKind, check_ending, replacing
 
 from .collect_scores import CollectScoresListener
 from .evaluative import evaluated
@@ -23,17 +23,19 @@ from .evaluative import evaluated
 MOST_FILTERS = 64
 _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}img{max-width:100%}pre{overflow:auto}"
 
+_KIND = FileKind("a web page", (".html", ".htm"))
+
 
 class HtmlReportListener(CollectScoresListener):
     """Writes one HTML file with the score's curve, the confusion matrix and the first layer's filters.
 
-    Needs ``ndwright[report]`` (matplotlib).
+    Needs matplotlib (the extra ``report``).
 
     Parameters
     ----------
     path : path
         Of the HTML file; everything is in it, nothing is loaded from elsewhere. Written when `fit` ends.
-    data : DataSetIterator, DataSet, or iterable of DataSet, optional
+    data : DataSetIterator, DataSet, (features, labels), or iterable of those, optional
         Data to evaluate on, not to train on; without it there is no confusion matrix.
     frequency : int
         Iterations between two scores; every score waits for a device.
@@ -49,7 +51,7 @@ class HtmlReportListener(CollectScoresListener):
     Raises
     ------
     ConfigurationError
-        matplotlib is not installed, or a number is less than 1.
+        matplotlib is not installed, a number is less than 1, or `path` is the name of another kind of file.
     OSError
         On writing; a file that was there before is untouched.
 
@@ -62,7 +64,7 @@ class HtmlReportListener(CollectScoresListener):
     def __init__(
         self,
         path: Path,
-        data: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet] | None = None,
+        data: DataSet | MultiDataSet | Iterable[Any] | None = None,
         frequency: Count = 10,
         every_n_epochs: Count | None = None,
         title: str = "Training",
@@ -73,6 +75,7 @@ class HtmlReportListener(CollectScoresListener):
         self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
         self.path, self.data, self.title, self.every_n_epochs = pathlib.Path(path), data, title, every_n_epochs
         self.output = output
+        check_ending("HtmlReportListener", path, _KIND)  # now, not when the training is over
 
     def on_epoch_end(self, model: Any) -> None:
         if self.every_n_epochs is not None and (model.epoch_count + 1) % self.every_n_epochs == 0:
@@ -88,7 +91,7 @@ class HtmlReportListener(CollectScoresListener):
         last = f"{self.scores[-1]:.6g} at iteration {self.iterations[-1]}" if self.scores else "none"
         sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {last}")]
         if self.data is not None:
-            evaluation = evaluated(model, self.data, [Evaluation()], self.output)[0]
+            evaluation = evaluated("HtmlReportListener", model, self.data, [Evaluation()], self.output)[0]
             sections.append(
                 (
                     "Confusion matrix",
@@ -100,7 +103,7 @@ class HtmlReportListener(CollectScoresListener):
         if filters:
             sections.append(("Filters of the first layer", self._grid(filters), f"{len(filters)} shown"))
         text = page(self.title, [(heading, _png(figure), words) for heading, figure, words in sections])
-        with replacing("HtmlReportListener", self.path) as file:
+        with replacing("HtmlReportListener", self.path, _KIND) as file:
             file.write(text.encode())
 
     def _score_curve(self) -> Any:

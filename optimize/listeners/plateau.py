@@ -40,11 +40,11 @@ class ReduceLearningRateOnPlateau(Listener):
     ------
     ConfigurationError, ChoiceError
         A number is out of range; at the end of an epoch: a rate follows a schedule, or there is no such score
-        (early stopping and loops of one's own write no `History`).
+        (loops of one's own write no `History`, early stopping no validation score).
 
     Notes
     -----
-    It hears of epochs, so fit needs an iterator or a `batch_size`; early stopping and own loops have no `History`.
+    It hears of epochs, so fit needs an iterator or a `batch_size`; own loops have no `History`.
     Rates of a `bias_updater` stay. Its best score and its counts are not kept in checkpoints, the rates are.
 
     Source: Keras' ``ReduceLROnPlateau``, epoch by epoch; PyTorch's reduces one epoch later (patience + 1 epochs), and

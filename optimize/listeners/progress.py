@@ -14,7 +14,7 @@ from .reporting import ProgressLine
 class ProgressBarListener(Listener):
     """Shows a progress bar with the score on stderr; `fit` adds one by itself on a terminal.
 
-    With the package tqdm (``pip install 'ndwright[progress]'``) it also tells the speed and the time that is left;
+    With the package tqdm (the extra ``progress``) it also tells the speed and the time that is left;
     without it, it is one line of plain text.
 
     Parameters

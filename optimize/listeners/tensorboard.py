@@ -8,12 +8,15 @@ from typing import Any
 import nd
 from nd.arguments import Count, Path, checked
 from nd.extras import optional
+from nd.files.writing import check_folder
 
 from ..api import Listener
 
 
 class TensorBoardListener(Listener):
-    """Writes the score, and histograms of parameters and updates, for TensorBoard. Needs ``ndwright[tensorboard]``.
+    """Writes the score, and histograms of parameters and updates, for TensorBoard.
+
+    It needs tensorboardX (the extra ``tensorboard``).
 
     Parameters
     ----------
@@ -39,6 +42,7 @@ class TensorBoardListener(Listener):
     @checked
     def __init__(self, log_dir: Path, frequency: Count = 10, histogram_frequency: Count | None = 100) -> None:
         self._package = optional("TensorBoardListener", "tensorboardX", "tensorboardX", "tensorboard")
+        check_folder("TensorBoardListener", log_dir)
         self.log_dir, self.frequency, self.histogram_frequency = os.fspath(log_dir), frequency, histogram_frequency
         self._writer: Any = None
 

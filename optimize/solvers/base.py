@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
 from ..step_result import StepResult, refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
-from ..updaters import NoOp, Sgd
+from ..updaters import NoOp, Sgd, Updater
 
 UPWARD = {"default", "gradient"}
 """Step functions that add the direction."""
@@ -27,6 +27,20 @@ REL_TOL_X = {"float32": 1e-7, "float64": 1e-15}
 """DL4J's, and what it is in double precision."""
 UNSCALED = {"gradient", "negative_gradient"}
 """Step functions that know no length of a step."""
+
+
+def check_line_search(who: str, updaters: Iterable[Updater], normalizes: bool) -> None:
+    """Raise ConfigurationError unless a line search can work on the gradient itself: with Sgd, not normalised."""
+    if normalizes:
+        raise nd.ConfigurationError(
+            f"{who}: expected no gradient_normalization. Line searches work on the gradient itself."
+        )
+    for updater in updaters:
+        if type(updater) not in (Sgd, NoOp):
+            raise nd.ConfigurationError(
+                f"{who}: the updater must be Sgd or NoOp, got {updater!r}. Line searches work on the gradient itself; "
+                "other updaters go with stochastic_gradient_descent."
+            )
 
 
 class BaseOptimizer(OfModel):
@@ -91,19 +105,8 @@ class BaseOptimizer(OfModel):
             conf.max_num_line_search_iterations if self._scales else 1,
             rel_tol_x=REL_TOL_X[nd.dtype_name(model.updater.params)],
         )
-        self._refuse_updaters()
-
-    def _refuse_updaters(self) -> None:
-        if self.model.updater.normalizes:
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: expected no gradient_normalization. Line searches work on the gradient itself."
-            )
-        for updater in self.model.updater.updaters:
-            if type(updater) not in (Sgd, NoOp):
-                raise nd.ConfigurationError(
-                    f"{type(self).__name__}: the updater must be Sgd or NoOp, got {updater!r}. Line searches work on "
-                    "the gradient itself; other updaters go with stochastic_gradient_descent."
-                )
+        updater = self.model.updater
+        check_line_search(type(self).__name__, updater.updaters, updater.normalizes)
 
     # ---- what optimizers differ in
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Checked, shown
+from nd.java_enums import Name, NameHolder
 from nd.part import Part, undefined
 from nd.typing import Array
 
@@ -19,13 +20,37 @@ States = tuple[Array, ...]
 Coefficients = Sequence[Any]
 
 
+class UpdaterName(Name):
+    """A name of an updater."""
+
+    def get_i_updater_with_default_config(self) -> Updater:
+        """Return the updater with its defaults."""
+        from . import get_updater
+
+        return get_updater(self)
+
+
 @dataclass(frozen=True)
-class Updater(Part, Checked):
+class Updater(Part, Checked, metaclass=NameHolder):
     """Turns a gradient into the update that is subtracted from the parameters.
 
     One of your own is a frozen dataclass with `coefficients`, `apply` and, if it remembers, `state_names`.
     Updaters with equal configuration share a block of the flat vector (`optimize.network_updater`).
+
+    The class has the names of the library's own too, texts that go wherever an updater goes: ``Updater.SGD``.
     """
+
+    ADABELIEF = UpdaterName("adabelief")
+    ADADELTA = UpdaterName("adadelta")
+    ADAGRAD = UpdaterName("adagrad")
+    ADAM = UpdaterName("adam")
+    ADAMAX = UpdaterName("adamax")
+    AMSGRAD = UpdaterName("amsgrad")
+    NADAM = UpdaterName("nadam")
+    NESTEROVS = UpdaterName("nesterovs")
+    NONE = UpdaterName("noop")
+    RMSPROP = UpdaterName("rmsprop")
+    SGD = UpdaterName("sgd")
 
     state_names: ClassVar[tuple[str, ...]] = ()
     """Names of the state vectors, in the order in which they lie in a block's state."""

@@ -81,4 +81,4 @@ class Nesterovs(Updater):
 
 _of_init = inspect.signature(Nesterovs.__init__)
 # The signature that help shows: not that of __new__.
-Nesterovs.__signature__ = _of_init.replace(parameters=[*_of_init.parameters.values()][1:])  # type: ignore[attr-defined]
+Nesterovs.__signature__ = _of_init.replace(parameters=[*_of_init.parameters.values()][1:])

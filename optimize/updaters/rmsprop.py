@@ -22,7 +22,7 @@ class RmsProp(Updater):
     learning_rate : float or Schedule
         Per iteration.
     rms_decay : float
-        Of the running mean of g^2, per iteration.
+        Of the running mean of g^2, per iteration: Keras's rho, PyTorch's alpha.
     epsilon : float
         Added to sqrt(v), not under the root.
 

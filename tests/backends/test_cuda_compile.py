@@ -36,7 +36,7 @@ def nvrtc():
         files = []
     libraries = [file.locate() for file in files if file.name.startswith("libnvrtc.so")]
     if not libraries:
-        absent = f"the kernels cannot be compiled: {PACKAGE} is not installed (pip install 'ndwright[test]')"
+        absent = f"the kernels cannot be compiled: {PACKAGE} is not installed (it is of the extra test)"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(absent)
     return ctypes.CDLL(str(libraries[0]))
 

@@ -309,6 +309,10 @@ def test_bias_is_added_behind_the_maximum(device, dtype, batch, keep):
     given = [twin(device.cupy, each) for each in (x, W, b)]
     got, saved = device.conv2d_max_pool(*given, None, BIASED, two_buffers(device, dtype), keep)
     np.testing.assert_allclose(device.to_host(got), expected, rtol=1e-5, atol=1e-5)
+    inner = device.empty_activation((batch, 4, *BIASED[0].out), dtype)
+    looked_at, _ = device.conv2d_max_pool(*given, None, BIASED, two_buffers(device, dtype), keep, inner)
+    for each in (looked_at, device.max_pool(inner, BIASED[1], device.fresh_buffers(dtype))[0]):
+        np.testing.assert_array_equal(device.to_host(each), device.to_host(got))
     gradients = tuple(device.full(shape, 0.0, dtype) for shape in (W.shape, (1, 4)))
     epsilon = numbers(got.shape, dtype, 3)
     given_back = twin(device.cupy, epsilon), saved, given[1], BIASED, gradients, two_buffers(device, dtype)

@@ -25,10 +25,10 @@ MAKE_ONE = "from backends.cuda.cupy_backend import CupyBackend; CupyBackend()"
 def test_cupy_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(
-        BackendError, match=r'CuPy must be installed, .*Run: pip install "ndwright\[cuda13\]"'
+        BackendError, match=r'CuPy must be installed, .*Run: pip install "cupy-cuda13x\[ctk\]>=14"'
     ) as caught:
         CupyBackend()
-    assert "ndwright[cuda12]" in str(caught.value)
+    assert "cupy-cuda12x[ctk]>=14" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,9 @@ def test_no_cupy(installed):
     installed.clear()
     message = str(cupy_diagnosis.not_importable(ModuleNotFoundError("No module named 'cupy'", name="cupy")))
     assert message == (
-        'cupy: CuPy must be installed, got no module of that name. Run: pip install "ndwright[cuda13]", '
-        'or for a driver of CUDA 12: pip install "ndwright[cuda12]".'
+        "cupy: CuPy must be installed, got no module of that name. Run: pip install "
+        '"cupy-cuda13x[ctk]>=14" "array-api-compat>=1.9", or for a driver of CUDA 12: pip install '
+        '"cupy-cuda12x[ctk]>=14" "array-api-compat>=1.9".'
     )
 
 
@@ -77,8 +78,8 @@ def test_two_packages_at_once(installed):
     installed.append("cupy-cuda12x")
     expected = (
         "cupy: one package must hold CuPy, got 2: cupy-cuda12x and cupy-cuda13x. "
-        'Run: pip uninstall -y cupy-cuda12x cupy-cuda13x, then pip install "ndwright[cuda13]" '
-        "(or [cuda12] for a driver of CUDA 12)."
+        'Run: pip uninstall -y cupy-cuda12x cupy-cuda13x, then pip install "cupy-cuda13x[ctk]>=14" '
+        '"array-api-compat>=1.9" (with cuda12x for a driver of CUDA 12).'
     )
     assert str(cupy_diagnosis.not_importable(UserWarning("multiple CuPy packages"))) == expected
     assert str(cupy_diagnosis.does_not_compute(cupy_with(1), RuntimeError("undefined symbol"))) == expected
@@ -106,7 +107,8 @@ DEVICES = {
         {"devices": NO_DRIVER, "driver": 12080},
         {},
         "the driver must support CUDA 13, for which cupy-cuda13x is built, got a driver of CUDA 12.8. Run: "
-        'pip uninstall -y cupy-cuda13x, then pip install "ndwright[cuda12]"; or update the driver, or select ND_',
+        'pip uninstall -y cupy-cuda13x, then pip install "cupy-cuda12x[ctk]>=14" "array-api-compat>=1.9"; or update '
+        "the driver, or select ND_",
     ),
     "a driver older than all extras": (
         {"devices": NO_DRIVER, "driver": 11040},
@@ -222,7 +224,7 @@ FAILURES = {
         RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device"),
         "the device must be one that CUDA 13 compiles for, got RuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel "
         "image is available for execution on the device Older devices need an older CUDA: run: pip uninstall -y "
-        'cupy-cuda13x, then pip install "ndwright[cuda12]"',
+        'cupy-cuda13x, then pip install "cupy-cuda12x[ctk]>=14" "array-api-compat>=1.9"',
     ),
     "anything else": (
         TypeError("what is this?"),
@@ -255,7 +257,7 @@ def test_without_either_package_the_extra_that_brings_both_is_named(monkeypatch)
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     monkeypatch.delitem(sys.modules, "array_api_compat.cupy", raising=False)
-    with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "ndwright\[cuda13\]"'):
+    with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "cupy-cuda13x\[ctk\]>=14"'):
         CupyBackend()
 
 

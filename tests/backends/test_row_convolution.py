@@ -169,7 +169,12 @@ def pooled(backend, name, activate, keep=True, dtype="float64", digits=8):
     W = np.round(numbers(2, 5, channels, *window.kernel), digits).astype(dtype)
     b, epsilon = np.round(numbers(3, 1, 5), digits).astype(dtype), numbers(4, 24, 5, *out).astype(dtype)
     buffers, gradients = (backend.fresh_buffers(dtype),) * 2, (np.zeros_like(W), np.zeros_like(b))
+    inner = backend.empty_activation((24, 5, *window.out), dtype)
     found, saved = backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+    looked_at, _ = backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
+    of_windows = inner.reshape(24, 5, out[0], POOL[0], out[1], POOL[1]).max((3, 5))
+    for each in (looked_at, of_windows):  # what is shown is what was pooled, to the bit
+        np.testing.assert_array_equal(each, found)
     if not keep:
         assert saved is None
         return found

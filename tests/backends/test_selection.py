@@ -64,7 +64,7 @@ def test_an_unknown_name_in_the_environment_names_the_nearest(monkeypatch, value
 
 
 def test_an_unknown_name_in_the_code():
-    expected = r"get_backend: unknown backend 'torch', expected one of auto, cupy, numpy"
+    expected = r"backend: unknown backend 'torch', expected one of auto, cupy, numpy"
     with pytest.raises(ChoiceError, match=expected):
         get_backend("torch")
     with pytest.raises(ChoiceError, match=expected):
@@ -75,7 +75,7 @@ def test_an_unknown_name_in_the_code():
 
 def test_cupy_that_is_missing_is_an_error_when_it_is_asked_for(monkeypatch, without_cupy):
     monkeypatch.setenv("ND_BACKEND", "cupy")
-    with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "ndwright\[cuda13\]"'):
+    with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "cupy-cuda13x\[ctk\]>=14"'):
         get_backend()
 
 

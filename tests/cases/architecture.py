@@ -43,6 +43,7 @@ NUMPY_IN_ND = {
     "nd/evaluation/roc_points.py",
     "nd/evaluation/rows.py",
     "nd/files/npy.py",
+    "nd/intake.py",
     "nd/serde.py",
     "nd/files/serde_buffers.py",
 }

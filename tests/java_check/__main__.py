@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import tempfile
 import time
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from . import graphs, ours, report, series, theirs
+from . import graphs, noise, ours, report, series, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -58,7 +59,7 @@ def built_by_java(
     programs: Programs, family: ModuleType, folder: Path, release: str, rows: Sequence[graphs.Drawn | series.Drawn]
 ) -> Verdict:
     """Have Java build, run and train networks of ours from their configurations, and open them as they were saved."""
-    what = family.PROGRAM.lower()
+    what = family.__name__.rpartition(".")[2]
     with timed(f"this library saves and trains its {what}"):
         for row in rows:
             family.save(row, folder / row.name)
@@ -76,18 +77,21 @@ def check(release: str, folder: Path) -> int:
     with timed("networks are made"):
         rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
         drawn, over_series = graphs.random_graphs(RANDOM_GRAPHS), series.random_series(RANDOM_SERIES)
+        noisy = list(noise.noise_rows())
     missing = forgotten([*(row.conf for row in rows), *(each.graph.conf for each in drawn)])
     verdicts = (
         opened_by_java(programs, folder / "ours", release, rows),
         repeated(programs, folder / "javas", release),
         built_by_java(programs, graphs, folder / "graphs", release, drawn),
         built_by_java(programs, series, folder / "series", release, over_series),
+        built_by_java(programs, noise, folder / "noise", release, noisy),
     )
     proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
     print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
     print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
     print(report.table("Networks over series of ours, the same", verdicts[3], list(series.TOLERANCES)))
+    print(report.table("Networks with dropout and weight noise of ours, the same", verdicts[4], list(noise.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)
@@ -103,6 +107,7 @@ def main() -> int:
     settings = parser.parse_args()
     if settings.keep and settings.keep.exists() and any(settings.keep.iterdir()):
         parser.error(f"--keep must be an empty folder, got {settings.keep} with files in it. Name another one.")
+    logging.disable(logging.WARNING)  # of networks without an updater
     warnings.simplefilter("ignore")  # of overflows: numbers drawn at random are extreme
     try:
         with tempfile.TemporaryDirectory(prefix="java-check-") as folder:

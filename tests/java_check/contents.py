@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Iterable
 
 from nn import (
     ComputationGraphConfiguration,
@@ -16,22 +14,9 @@ from nn import (
 from nn.conf.dropout import IDropout
 from nn.conf.parts import KINDS
 from nn.conf.weight_noise import IWeightNoise
+from nn.files.java_limits import parts_in
 from nn.files.own_settings import own_settings
 from optimize import Schedule
-
-
-def parts_in(value: Any) -> Iterator[Any]:
-    """Yield a value, and everything inside of it."""
-    yield value
-    inside: Iterable[Any] = ()
-    if is_dataclass(value):
-        inside = [getattr(value, field.name) for field in fields(value)]
-    elif isinstance(value, Mapping):
-        inside = value.values()
-    elif isinstance(value, (tuple, list)):
-        inside = value
-    for each in inside:
-        yield from parts_in(each)
 
 
 def draws(conf: MultiLayerConfiguration) -> bool:

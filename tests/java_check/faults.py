@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import nn
 import optimize
 from nd import activations, losses
-from nn.conf.input_type import ConvolutionalType
 from nn.conf.weight_noise import IWeightNoise
-from nn.layers.recurrent.base import RecurrentConf
+from nn.files.java_limits import LIMIT, VECTORS, has_noisy_bias, parts_in
 from nn.layers.recurrent.lstm import LstmConf
 
-from .contents import parts_in
 from .results import Result
 from .verdict import DERIVATIVES, RELEASES, Fault
 
 M1, M2 = RELEASES[:1], RELEASES[1:]
-OPENS, RUNS, TRAINS = frozenset({"opens"}), frozenset({"runs"}), frozenset({"trains"})
+RUNS, TRAINS = frozenset({"runs"}), frozenset({"trains"})
 """Java fails in it."""
 OUTPUT = frozenset({"output", "score", "zip output"})
 TRAINED = {"scores", "params", "state", "outputs"}
 TRAINING = frozenset({*TRAINED, *(f"opened {quantity}" for quantity in TRAINED)})
 """Java's numbers are others."""
 GRADIENT = TRAINING | {"gradient"}
+SCORES = frozenset({"scores", "opened scores"})
+OUTPUTS = OUTPUT | {"outputs", "opened outputs", "zip outputs"}
 MASKED = (nn.GravesBidirectionalLSTM, nn.LastTimeStep, nn.MaskZeroLayer)
 """Layers that look at a mask, or let the one inside look."""
 Applies = Callable[[Result], bool]
 
 NORMS = (optimize.MaxNormConstraint, optimize.MinMaxNormConstraint, optimize.UnitNormConstraint)
-VECTORS = {"b", "bB", "bF", "bb", "beta", "fb", "g", "gamma", "log10stdev", "mean", "var"}
-"""Parameters that have one axis since 1.0.0-M2."""
 LOGARITHMS, NEGATIVES = (
     (losses.LossKLD, losses.LossMCXENT, losses.LossPoisson), (activations.Identity, activations.Tanh),
 )  # fmt: skip
@@ -44,10 +42,6 @@ SAME_DIFF = (
 )  # fmt: skip
 """Layers that Java makes of SameDiff."""
 ACTIVATE_BY_SAME_DIFF = (nn.LocallyConnected1D, nn.LocallyConnected2D, nn.RecurrentAttentionLayer)
-NOT_IN_SAME_DIFF = (
-    activations.HardSigmoid, activations.Mish, activations.RReLU, activations.RationalTanh, activations.ReLU6,
-    activations.RectifiedTanh, activations.SELU, activations.Swish, activations.ThresholdedReLU,
-)  # fmt: skip
 VOLUMES = (
     nn.Cnn3DLossLayer, nn.Cnn3DToFeedForwardPreProcessor, nn.Convolution3D, nn.Cropping3D, nn.Deconvolution3D,
     nn.FeedForwardToCnn3DPreProcessor, nn.Subsampling3DLayer, nn.Upsampling3D, nn.ZeroPadding3DLayer,
@@ -57,8 +51,11 @@ ZEROS = (
     activations.ThresholdedReLU,
 )  # fmt: skip
 """Activations of which 0 comes out, of whole regions."""
-NO_ARRAYS = (nn.ActivationLayer, nn.Cropping2D, nn.DropoutLayer, nn.PReLULayer)
-"""Layers whose output is in the memory of their input."""
+PAST_THE_DROPOUT = (
+    nn.CenterLossOutputLayer, nn.Convolution1DLayer, nn.Convolution3D, nn.Deconvolution2D, nn.Deconvolution3D,
+    nn.RepeatVector, nn.SpaceToDepthLayer, nn.Upsampling1D,
+)  # fmt: skip
+"""Layers whose way back does not know of their dropout."""
 
 
 def has(kind: type | tuple[type, ...], such: Callable[[Any], bool] = lambda part: True) -> Applies:
@@ -68,10 +65,6 @@ def has(kind: type | tuple[type, ...], such: Callable[[Any], bool] = lambda part
 
 def is_odd(schedule: optimize.CycleSchedule) -> bool:
     return (schedule.cycle_length - schedule.annealing_length) % 2 == 1
-
-
-def is_over_vectors(norm: Any) -> bool:
-    return not VECTORS.isdisjoint(norm.params or ()) and max(norm.dimensions or (1,)) > 0
 
 
 def is_over_everything(norm: Any) -> bool:
@@ -91,12 +84,6 @@ def is_without_beta(layer: nn.BatchNormalization) -> bool:
     return layer.lock_gamma_beta and layer.gamma != 1.0 and layer.beta == 0.0
 
 
-def begins_with_images(result: Result) -> bool:
-    if not isinstance(result.conf, nn.MultiLayerConfiguration):
-        return False
-    return isinstance(result.conf.input_type, ConvolutionalType) and isinstance(result.conf.layers[0], NO_ARRAYS)
-
-
 def masks_what_is_not_finite(result: Result) -> bool:
     if not result.name.startswith("mask"):
         return False
@@ -104,8 +91,8 @@ def masks_what_is_not_finite(result: Result) -> bool:
     return isinstance(last.loss, LOGARITHMS) and isinstance(last.activation, NEGATIVES)
 
 
-def has_noisy_bias(layer: Any) -> bool:
-    return isinstance(layer.weight_noise, IWeightNoise) and layer.weight_noise.apply_to_biases
+def is_noisy(layer: Any) -> bool:
+    return bool(layer.drop_out or getattr(layer, "weight_noise", None))
 
 
 def is_truncated(result: Result) -> bool:
@@ -130,12 +117,18 @@ def has_masked_rows_of_steps(result: Result) -> bool:
     return masked and has(nn.TimeDistributed)(result)
 
 
+def limit(name: str, proof: str, releases: Sequence[str] = RELEASES, more: frozenset[str] = frozenset()) -> Fault:
+    """Return the fault that the library warns of when it saves; `more` are quantities that may differ beside it."""
+    of_library = LIMIT[name]
+    fails = frozenset(f"{verb}s" for verb in of_library.cannot)
+    return Fault(name, of_library.reason, lambda result: of_library.applies(result.conf), fails | more, proof, releases)
+
+
 FAULTS = (
     # ---- updates
     Fault("softmax far below 0", "of doubles that are all below -745 is NaN", is_not_finite_by_softmax,
           OUTPUT | GRADIENT, "softmax far below 0"),
-    Fault("AdaBelief", "neither trains nor opens: two arrays of state are taken where it has one",
-          has(optimize.AdaBelief), OPENS | TRAINS, "adabelief", M2),
+    limit("AdaBelief", "adabelief", M2),
     Fault("PolySchedule", "grows where it has to fall", has(optimize.PolySchedule), TRAINING | {"score"},
           "poly schedule"),
     Fault("CycleSchedule", "of an odd length has a step at ten times the initial rate",
@@ -159,49 +152,28 @@ FAULTS = (
           "constraints twice", limit=2e-3),
     Fault("MinMaxNormConstraint", "with a rate moves norms that are within",
           has(optimize.MinMaxNormConstraint, lambda norm: norm.rate < 1.0), TRAINING, "rate of min max norm"),
-    Fault("equal norms", "MinMaxNormConstraint fails where both are equal",
-          has(optimize.MinMaxNormConstraint, lambda norm: norm.min == norm.max), TRAINS, "equal norms"),
-    Fault("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails",
-          has((nn.LocallyConnected1D, nn.LocallyConnected2D),
-              lambda layer: any(isinstance(norm, NORMS) and is_over_vectors(norm) for norm in layer.constraints or ())),
-          TRAINS, "norm of a locally connected bias"),
-    Fault("norm of a bias", "a bias is a vector, and a norm over its axis 1 fails", has(NORMS, is_over_vectors),
-          TRAINS, "norm of a bias", M2),
-    Fault("norm of a scalar", "fails", has(NORMS, lambda norm: "r" in (norm.params or ())), TRAINS, "norm of a scalar"),
+    limit("equal norms", "equal norms"),
+    limit("norm of a bias of LocallyConnected", "norm of a locally connected bias"),
+    limit("norm of a bias", "norm of a bias", M2),
+    limit("norm of a scalar", "norm of a scalar"),
     Fault("norm of all weights", "fails", has(NORMS, is_over_everything), TRAINS, "norm of all weights", M1),
     Fault("norms of Convolution1DLayer", "take the weights for others: they lie in another order",
           has(nn.Convolution1DLayer, lambda layer: layer.constraints), TRAINING, "norm of a series' kernel"),
     # ---- what fails
-    Fault("first layer of images", "fails where its output is in no memory of its own", begins_with_images,
-          RUNS | TRAINS, "first layer without parameters"),
-    Fault("wide response normalisation", "fails: the window is wider than the channels",
-          has(nn.LocalResponseNormalization), RUNS, "wide response normalisation"),
-    Fault("RnnOutputLayer without a bias", "fails", has(nn.RnnOutputLayer, lambda layer: not layer.has_bias), RUNS,
-          "time steps without bias"),
-    Fault("OCNNOutputLayer with dropout", "fails", has(nn.OCNNOutputLayer, lambda layer: layer.drop_out), TRAINS,
-          "one class with dropout"),
-    Fault("SpaceToBatchLayer with dropout", "fails", has(nn.SpaceToBatchLayer, lambda layer: layer.drop_out), TRAINS,
-          "blocks with dropout"),
-    Fault("PReLULayer with shared axes", "fails", has(nn.PReLULayer, lambda layer: layer.shared_axes), TRAINS,
-          "shared slopes"),
-    Fault("activations of SameDiff layers", "are not all there",
-          has(ACTIVATE_BY_SAME_DIFF, lambda layer: type(layer.activation) in NOT_IN_SAME_DIFF),
-          RUNS, "activations of SameDiff"),
-    Fault("LearnedSelfAttentionLayer", "fails", has(nn.LearnedSelfAttentionLayer), RUNS, "learned queries"),
-    Fault("layers that are not recurrent", "inside of LastTimeStep and Bidirectional: fail",
-          has((nn.Bidirectional, nn.LastTimeStep), lambda layer: not isinstance(layer.innermost, RecurrentConf)), RUNS,
-          "what is not recurrent inside"),
-    Fault("Bidirectional of LastTimeStep", "has no updater",
-          has(nn.Bidirectional, lambda layer: isinstance(layer.layer, nn.LastTimeStep)), OPENS | TRAINS,
-          "last steps in both directions"),
-    Fault("SimpleRnn with layer normalisation", "fails", has(nn.SimpleRnn, lambda layer: layer.has_layer_norm), RUNS,
-          "normalised recurrent layer"),
-    Fault("noise of no bias", "a layer without a bias fails where biases have noise",
-          has((nn.DenseLayer, nn.OutputLayer), lambda layer: not layer.has_bias and has_noisy_bias(layer)), RUNS,
-          "noise of no bias"),
-    Fault("RnnLossLayer of series NWC", "takes its input for the labels",
-          has(nn.RnnLossLayer, lambda layer: layer.data_format == "NWC"), RUNS | OUTPUT | GRADIENT,
-          "losses of series NWC"),
+    limit("first layer of images", "first layer without parameters"),
+    limit("BatchNormalization over volumes", "batch normalisation of volumes"),
+    limit("wide response normalisation", "wide response normalisation"),
+    limit("RnnOutputLayer without a bias", "time steps without bias"),
+    limit("OCNNOutputLayer with dropout", "one class with dropout"),
+    limit("SpaceToBatchLayer with dropout", "blocks with dropout"),
+    limit("PReLULayer with shared axes", "shared slopes"),
+    limit("activations of SameDiff layers", "activations of SameDiff"),
+    limit("LearnedSelfAttentionLayer", "learned queries"),
+    limit("layers that are not recurrent", "what is not recurrent inside"),
+    limit("Bidirectional of LastTimeStep", "last steps in both directions"),
+    limit("SimpleRnn with layer normalisation", "normalised recurrent layer"),
+    limit("noise of no bias", "noise of no bias"),
+    limit("RnnLossLayer of series NWC", "losses of series NWC", more=OUTPUT | GRADIENT),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
@@ -221,9 +193,33 @@ FAULTS = (
     Fault("logarithm of 0", "where an output is 0 the score is NaN, also where the label is 0", answers_zeros,
           frozenset({"score", "scores"}), "logarithm of 0"),
     Fault("noise of biases", "is there when nothing is trained", has(IWeightNoise, lambda noise: noise.apply_to_biases),
-          OUTPUT, "noise of biases"),
+          OUTPUTS, "noise of biases"),
+    Fault("noise of a frozen layer's biases", "is there when nothing is trained",
+          has(nn.FrozenLayer, lambda layer: has_noisy_bias(layer.innermost)), GRADIENT, "noise of biases"),
     Fault("single precision", "is that of the constants of some activations, whatever the network's",
           has(ROUNDED), OUTPUT | GRADIENT, "constants", limit=1e-5),
+    # ---- noise
+    Fault("RnnOutputLayer with dropout", "has the score of all inputs, not of those that are left",
+          has(nn.RnnOutputLayer, lambda layer: layer.drop_out), SCORES, "score of time steps with dropout"),
+    Fault("RnnOutputLayer with weight noise", "draws it once more for the score",
+          has(nn.RnnOutputLayer, lambda layer: layer.weight_noise), TRAINING, "noise of time steps"),
+    Fault("CenterLossOutputLayer with weight noise", "draws it once more for the score",
+          has(nn.CenterLossOutputLayer, lambda layer: layer.weight_noise), TRAINING, "noise of centers"),
+    Fault("FrozenLayerWithBackprop", "draws noise on its way back that its activations are without",
+          has(nn.FrozenLayerWithBackprop, lambda layer: is_noisy(layer.innermost)), TRAINS | GRADIENT,
+          "noise of frozen layers"),
+    Fault("LBFGS above FrozenLayerWithBackprop", "fails: it takes the gradient for one of all parameters",
+          lambda result: result.conf.base.optimization_algo == "lbfgs" and has(nn.FrozenLayerWithBackprop)(result),
+          TRAINS, "LBFGS above frozen layers"),
+    Fault("ElementWiseMultiplicationLayer", "drops inputs on its way back alone",
+          has(nn.ElementWiseMultiplicationLayer, lambda layer: layer.drop_out), GRADIENT, "dropout of single weights"),
+    Fault("dropout of layers that hand errors past it", "inputs that are dropped get errors all the same",
+          has(PAST_THE_DROPOUT, lambda layer: layer.drop_out), GRADIENT, "errors of dropped inputs"),
+    limit("SpatialDropout of RnnOutputLayer", "dropout of channels of time steps"),
+    Fault("loss layers", "have the score of what the gradient has overwritten", has(nn.LossLayer), SCORES,
+          "score of a loss layer"),
+    limit("CnnLossLayer of class numbers", "class numbers of pixels"),
+    limit("Bidirectional in Bidirectional", "both directions in both directions"),
     # ---- gradients
     Fault("BatchNormalization(minibatch=False)", "is ignored: the running statistics are means all the same",
           has(nn.BatchNormalization, lambda layer: not layer.minibatch), GRADIENT, "one minibatch"),

@@ -11,6 +11,7 @@ import numpy as np
 
 import nd
 from nn import (
+    BatchNormalization,
     Convolution1DLayer,
     ConvolutionLayer,
     DepthwiseConvolution2D,
@@ -51,7 +52,7 @@ VARIANTS = 3
 
 def variants(part: type) -> Iterator[Any]:
     """Yield instances of a class: its defaults if it has them for all fields, then some with drawn values."""
-    with contextlib.suppress(TypeError):
+    with contextlib.suppress(TypeError, nd.ConfigurationError):
         yield part()
     for number in range(VARIANTS):
         rng = random.Random(f"{part.__name__} {number}")
@@ -122,6 +123,9 @@ def rows_with_faults() -> Iterator[Row]:
     far = OutputLayer(n_out=CLASSES, loss="mcxent", activation="softmax", bias_init=-1000.0)
     conf_far = base(dtype="float64").list(far, input_type=InputType.feed_forward(SIZE))
     yield Row("fault-softmax", conf_far, numbers(N, SIZE), labels)
+    volumes = InputType.convolutional3d(3, 3, 3, 2)
+    conf_volumes = base().list(BatchNormalization(), *TAIL, input_type=volumes)
+    yield Row("fault-normalised_volumes", conf_volumes, numbers(N, *volumes.shape), labels)
     yield Row("fault-norm_of_scalar", conf, numbers(N, SIZE), np.ones((N, 1)))
 
 

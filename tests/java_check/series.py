@@ -26,10 +26,17 @@ COMPARED = ("output", "score", "gradient", "steps", *TRAINED, *OPENED)
 
 
 class Drawn(NamedTuple):
-    """A network and its name."""
+    """A network and its name; a seed where training draws random numbers."""
 
     name: str
     series: RandomSeries
+    seed: int | None = None
+
+    def seeded(self, net: MultiLayerNetwork) -> MultiLayerNetwork:
+        """Let a network draw from the seed again."""
+        if self.seed is not None:
+            net.random.set_seed(self.seed)
+        return net
 
 
 def random_series(count: int) -> list[Drawn]:
@@ -47,12 +54,14 @@ def save(drawn: Drawn, folder: Path) -> None:
     net.save(folder / "model.zip")
     arrays = {"x": data.features, "y": data.labels, "xm": data.features_mask, "ym": data.labels_mask}
     arrays |= {"our_init": host(net.params()), "our_output": output(net, data), "our_score": np.array(net.score(data))}
-    arrays["our_gradient"] = gradient(net, data)
+    arrays["our_gradient"] = gradient(drawn.seeded(net), data)
     if in_steps:
         arrays["our_steps"] = steps(net, data.features)
     if _masks_lstm(drawn.series):
         (folder / "derivatives.txt").write_text("Java's errors may go past a mask")
-    arrays |= {f"our_{name}": array for name, array in fit(net, data).items()}
+    if drawn.seed is not None:
+        (folder / "seed.txt").write_text(str(drawn.seed))
+    arrays |= {f"our_{name}": array for name, array in fit(drawn.seeded(net), data).items()}
     arrays["our_outputs"] = output(net, data)
     for name, array in arrays.items():
         if array is not None:

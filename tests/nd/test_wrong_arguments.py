@@ -67,7 +67,7 @@ FACADE = {
     ),
     "remove_hook": (lambda: nd.remove_hook("print"), "remove_hook: hook must be a function, got 'print'"),
     "set_backend": (lambda: nd.set_backend(None), "set_backend: name must be text or a Backend, got None"),
-    "set_backend-empty": (lambda: nd.set_backend(""), "get_backend: unknown backend '', expected one of"),
+    "set_backend-empty": (lambda: nd.set_backend(""), "set_backend: unknown backend '', expected one of"),
     "use_backend": (lambda: nd.use_backend(0), "use_backend: name must be text or a Backend, got 0"),
     "from_bytes": (lambda: nd.serde.from_bytes("abc"), "from_bytes: data must be a bytes .* got 'abc'"),
 }  # fmt: skip

@@ -67,7 +67,7 @@ ROWS = r"MultiLayerNetwork: expected features \[N, \.\.\.\] with N >= 1, got "
 
 BAD_DATA = {
     # features, labels, error, message
-    "features-too-wide": (np.zeros((5, 4)), Y, nd.ShapeError, SHAPES + r"\[5, 4\].*Reshape it, or set the input type"),
+    "features-too-wide": (np.zeros((5, 4)), Y, nd.ShapeError, SHAPES + r"\[5, 4\]\. Give 3 columns, or a layer with"),
     "features-are-images": (np.zeros((5, 1, 3, 1)), Y, nd.ShapeError, SHAPES + r"\[5, 1, 3, 1\].*InputType\.conv"),
     "features-of-rank-1": (np.zeros(3), np.zeros(3), nd.ShapeError, ROWS + r"\[3\]\. Give one row per example"),
     "no-examples": (np.zeros((0, 3)), np.zeros((0, 2)), nd.ShapeError, ROWS + r"\[0, 3\]"),
@@ -83,12 +83,12 @@ BAD_DATA = {
     "labels-too-wide": (X, np.zeros((5, 3)), nd.ShapeError, LABELS + r"\[5, 3\]"),
     "labels-of-rank-1": (X, np.full(5, 0.5), nd.DataError, "fit: class numbers must be whole numbers from 0 to 1"),
     "labels-of-rank-3": (X, np.zeros((5, 2, 1)), nd.ShapeError, LABELS + r"\[5, 2, 1\]"),
-    "features-alone": (X, None, nd.DataError, r"features need labels, got features alone\. Call fit\(features, l"),
+    "features-alone": (X, None, nd.DataError, r"features need labels, got features alone\. Give both, \(features, l"),
     "data-set-without-labels": (DataSet(X), None, nd.DataError, "needs labels to be trained on or scored, got none"),
     "data-sets-without-labels": ([DataSet(X)], None, nd.DataError, "needs labels to be trained on or scored, got none"),
     "empty-list": ([], None, nd.DataError, "the iterator must have at least one minibatch, got none"),
     "empty-generator": ((_ for _ in ()), None, nd.DataError, "generator|at least one minibatch"),
-    "rows-without-labels": (X.tolist(), None, nd.DTypeError, "expected a DataSet, got list"),
+    "rows-without-labels": (X.tolist(), None, nd.DataError, "features need labels"),
     "a-number": (7, None, nd.NdError, "fit: .*got .*(int|7)"),
     "labels-mask-too-wide": (DataSet(X, Y, None, np.ones((5, 3))), None, nd.ShapeError, LABELS_MASK + r"\[5, 3\]"),
     "features-mask-too-wide": (DataSet(X, Y, np.ones((5, 3))), None, nd.ShapeError, r"mask .*\[5, 1\], got \[5, 3\]"),

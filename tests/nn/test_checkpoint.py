@@ -129,7 +129,9 @@ def assert_goes_on(path, whole, make, scores, generator, epochs=3):
 # ---- bit for bit
 
 
-@pytest.mark.parametrize("name", sorted(UPDATERS))
+@pytest.mark.parametrize(
+    "name", [name if name == "adam" else pytest.param(name, marks=pytest.mark.slow) for name in sorted(UPDATERS)]
+)
 def test_every_updater_goes_on(name, backend, tmp_path):
     whole = network(UPDATERS[name]())
     files, *known = train(whole, shuffling, tmp_path)

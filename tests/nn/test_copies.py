@@ -236,7 +236,7 @@ def test_a_dropped_network_s_memory_goes_at_once():
     peaks = []
     tracemalloc.start()
     try:
-        for _ in range(20):
+        for _ in range(10):
             net = lenet()
             net.fit(ListDataSetIterator(DataSet(IMAGES, DIGITS), 8), epochs=1)
             net.output(IMAGES)

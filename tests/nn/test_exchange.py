@@ -167,7 +167,7 @@ def test_without_the_package(monkeypatch, tmp_path):
     import sys
 
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(nd.ConfigurationError, match=r'pip install "ndwright\[safetensors\]", or use \.npz'):
+    with pytest.raises(nd.ConfigurationError, match=r'pip install "safetensors>=0\.4", or use \.npz'):
         write_array_file(network(), tmp_path / "net.safetensors")
 
 

@@ -132,7 +132,7 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path, at, shuffle):
     again = MultiLayerNetwork.load_checkpoint(tmp_path / "c.zip")
     history = again.fit(X, CLASSES, **settings)
     np.testing.assert_array_equal(host(again.params()), expected)
-    assert history.epochs == list(range((at + 1) // 4 if (at + 1) % 4 else at // 4, 3))
+    assert history.to_dict() == net.history.to_dict()
 
 
 def test_a_checkpoint_between_two_calls_goes_on_as_the_network_does(tmp_path):
@@ -332,11 +332,11 @@ REFUSED = {
         {"sample_weight": np.ones(10)}, ([DataSet(X, Y)],), nd.ConfigurationError, "sample_weight goes with arrays",
     ),
     "no class": ({"class_weight": {7: 1.0}}, (X, Y), nd.ConfigurationError, "class_weight: classes are 0, 1, 2, got 7"),
-    "weight below 0": ({"class_weight": {1: -1.0}}, (X, Y), nd.ArgumentError, r"to a number >= 0 or None, got \{1: -1"),
+    "weight below 0": ({"class_weight": {1: -1.0}}, (X, Y), nd.ArgumentError, "must be a number >= 0, got -1"),
     "list": ({"class_weight": [1, 2, 3]}, (X, Y), nd.ArgumentError, "must be a mapping from anything to"),
     "short": ({"sample_weight": np.ones(9)}, (X, Y), nd.ShapeError, r"sample_weight: expected \[10\].* got \[9\]"),
     "negative": ({"sample_weight": -np.ones(10)}, (X, Y), nd.DataError, "must be finite and >= 0"),
-    "validation": ({"validation_data": X}, (X, Y), nd.DTypeError, "validation_data must be .* got ndarray"),
+    "validation": ({"validation_data": X}, (X, Y), nd.DataError, "validation_data: features need labels"),
     "none to validate": ({"validation_data": []}, (X, Y), nd.DataError, "validation_data must have at least one"),
     "mask of outputs": (
         {"class_weight": {1: 2.0}}, (DataSet(X, Y, None, np.ones((10, 3))),), nd.ShapeError, "one number for an ex",

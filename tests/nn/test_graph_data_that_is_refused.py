@@ -49,14 +49,14 @@ FIT = {
     "not finite": (MultiDataSet([NAN, B], [Y1, Y2]), nd.NumericError, r"not finite|NaN"),
     "arrays for two inputs": ((A, Y1), nd.DataError, r"expected a list of 2 features and a list of 2 labels"),
     "features alone": ((A,), nd.DataError, "features need labels"),
-    "no data": ((3,), nd.DTypeError, "expected features, a DataSet or an iterator"),
+    "no data": ((3,), nd.DTypeError, "expected features with labels, a DataSet or an iterator"),
     "an iterator of one input": (
         ListDataSetIterator(DataSet(A, Y1), 3),
         nd.ShapeError,
         r"features of 2 input\(s\), got 1",
     ),
     "an empty iterator": (ExistingMultiDataSetIterator([]), nd.DataError, "minibatch"),
-    "a list of something else": ([A, B], nd.DTypeError, r"MultiDataSet"),
+    "a list of something else": ([A, B], nd.DataError, "features need labels"),
 }
 
 
@@ -101,7 +101,7 @@ ASKED = {
         r"epsilon must be \[6, 2\]",
     ),
     "errors without inputs": (lambda net: net.backprop_gradient(Y1, Y2), nd.ConfigurationError, "must come first"),
-    "a score of arrays": (lambda net: net.score(A), nd.DTypeError, "score: data must be"),
+    "a score of arrays": (lambda net: net.score(A), nd.DataError, "score: features need labels"),
     "a score without labels": (
         lambda net: net.score(MultiDataSet([A, B], None)),
         nd.DataError,
@@ -118,7 +118,7 @@ ASKED = {
         nd.DataError,
         "evaluate: a data set needs labels",
     ),
-    "an evaluation of arrays": (lambda net: net.evaluate([A]), nd.DTypeError, "evaluate: expected a DataSet"),
+    "an evaluation of arrays": (lambda net: net.evaluate([A]), nd.DataError, "evaluate: features need labels"),
     "an evaluation of an unknown output": (
         lambda net: net.do_evaluation(data(), {"both": []}),
         nd.ChoiceError,

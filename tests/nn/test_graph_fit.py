@@ -111,13 +111,13 @@ def test_weights_of_examples_are_in_every_loss():
     assert net.score() == expected.score()
 
 
-def test_weights_of_classes_are_for_one_output():
+def test_weights_of_classes_of_several_outputs_go_by_their_names():
     weights = {0: 1.0, 1: 3.0, 2: 0.5}
     column = np.array([[weights[number]] for number in CLASSES])
     expected = after(chain(), DataSet(A, Y1, None, column))
     np.testing.assert_array_equal(after(chain(), A, Y1, class_weight=weights), expected)
     np.testing.assert_array_equal(after(chain(), [DataSet(A, Y1)], class_weight=weights), expected)
-    with pytest.raises(nd.ConfigurationError, match="class_weight is for networks with one output, got 2"):
+    with pytest.raises(nd.ConfigurationError, match="class_weight of 2 outputs must be a dict for each that has any"):
         network().fit(data(), class_weight=weights)
 
 

@@ -183,7 +183,7 @@ def test_names_of_classes_beside_data():
     data = DataSet(X, Y)
     assert "one" in net.evaluate(ListDataSetIterator(data, 4), ["one", "two", "three"]).stats()
     assert net.evaluate(data, ["one", "two", "three"], 2).top_n_accuracy() >= net.evaluate(data).accuracy()
-    data.class_names = ["one", "two", "three"]
+    net.class_names = data.class_names = ["one", "two", "three"]
     assert net.predict(data) == [data.get_label_name(int(number)) for number in net.predict(X)]
     with pytest.raises(nd.ArgumentError, match="evaluate: labels must be a sequence of text"):
         net.evaluate(data, 5)
@@ -228,9 +228,11 @@ def test_what_needs_parameters_or_labels_says_so():
     for name in ("calc_l1", "calc_l2", "calc_regularization_score"):
         with pytest.raises(nd.ConfigurationError, match=r"MultiLayerNetwork: init\(\) must come first"):
             getattr(MultiLayerNetwork(conf), name)()
-    with pytest.raises(nd.DataError, match="f1_score: data must have labels, got none"):
+    with pytest.raises(nd.DataError, match="f1_score: a data set needs labels, got none"):
         network().f1_score(DataSet(X))
-    with pytest.raises(nd.DTypeError, match="f1_score: data must be a DataSet or features with their labels, got 3"):
+    with pytest.raises(
+        nd.DTypeError, match="f1_score: expected features with labels, a DataSet or an iterator of them, got 3"
+    ):
         network().f1_score(3)
 
 

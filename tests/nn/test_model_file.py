@@ -216,9 +216,9 @@ def test_topological_order_by_hand():
     ({"networkInputs": [["in"]]}, "must be lists of names"),
     ({"vertices": {"c": 3}}, "expected an object with '@class', got 3"),
     ({"topologicalOrder": [0, 1]}, "topologicalOrder must name each of 5 vertices once"),
-    ({"topologicalOrder": [0, 1, 2, 3, 99]}, "topologicalOrder must name each"),
-    ({"topologicalOrderStr": ["in", "a", "b", "c", "c"]}, "topologicalOrder must name each"),
-    ({"topologicalOrderStr": [1, 2, 3, 4, 5]}, "topologicalOrder must name each"),
+    ({"topologicalOrder": [0, 1, 2, 3, 99]}, "topologicalOrder(Str)? must name each"),
+    ({"topologicalOrderStr": ["in", "a", "b", "c", "c"]}, "topologicalOrder(Str)? must name each"),
+    ({"topologicalOrderStr": [1, 2, 3, 4, 5]}, "topologicalOrder(Str)? must name each"),
 ])  # fmt: skip
 def test_a_broken_graph(changes, message, tmp_path):
     with pytest.raises(nd.FormatError, match=message):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cpu.meeting import WorkerSeat
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
@@ -59,6 +58,7 @@ def batch(n, mean=0.0):
     return DataSet(RNG.normal(mean, 1.0, (n, 2, 8, 8)), np.eye(3)[RNG.integers(0, 3, n)])
 
 
+@pytest.mark.filterwarnings("ignore:.*got a minibatch of one")
 @pytest.mark.parametrize("workers", THREADS)
 def test_parts_give_what_the_whole_gives(workers):
     batches = [batch(n, mean) for n, mean in ((12, 0.0), (12, 50.0), (7, -20.0), (12, 0.0), (1, 0.0), (17, 3.0))]
@@ -104,16 +104,6 @@ def test_two_runs_agree_to_the_bit_recorded_or_not(monkeypatch):
             params.append(np.array(net.params()))
     np.testing.assert_array_equal(params[0], params[1])
     np.testing.assert_array_equal(params[0], params[2])
-
-
-def test_eager_mode_computes_in_one_piece(monkeypatch):
-    monkeypatch.setattr(WorkerSeat, "gather", None)
-    data = batch(8)
-    with nd.use_backend(NumpyBackend(threads=2)), nd.eager():
-        net = MultiLayerNetwork(conf()).init()
-        net.fit_batch(data)
-        assert workers_of(net, (8, 2, 8, 8)) == [[slice(0, 8)]]
-    assert len(workers_of(net, (8, 2, 8, 8))) == 2
 
 
 class Fuse(ActivationRuntime):

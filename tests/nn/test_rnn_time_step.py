@@ -269,9 +269,9 @@ def test_other_shapes_are_refused(shape):
         network(*STACKS["lstm"]).rnn_time_step(np.zeros(shape, np.float32))
 
 
-@pytest.mark.parametrize("given", [None, "text", [[1.0, 2.0], [3.0]]])
+@pytest.mark.parametrize("given", [None, "text"])
 def test_what_is_no_array_is_named(given):
-    with pytest.raises(nd.DTypeError, match=r"rnn_time_step: features must be numbers \[N, C\] or \[N, C, T\], got"):
+    with pytest.raises(nd.DTypeError, match=r"rnn_time_step: x must be features \[N, \.\.\.\], numbers, got"):
         network(*STACKS["lstm"]).rnn_time_step(given)
 
 

@@ -112,7 +112,7 @@ def test_a_folder_to_read(name, tmp_path):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_folder_to_write(name, tmp_path):
-    folder = tmp_path / "folder.npz"
+    folder = tmp_path / ("folder.npz" if name == "arrays" else "folder")
     folder.mkdir()
     with pytest.raises(IsADirectoryError, match=r"expected the name of a file, got a folder"):
         WRITERS[name](folder)

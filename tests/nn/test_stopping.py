@@ -148,8 +148,8 @@ def test_the_history_of_an_epoch_that_was_continued_is_that_of_all_its_minibatch
         again.save_checkpoint(path)  # before it goes on
         again = MultiLayerNetwork.load_checkpoint(path)
         history = again.fit(X, Y, epochs=3, batch_size=4)
-        assert history.epochs == list(range(int(path.stem) // 3, 3))
-        assert history.score == pytest.approx(expected[history.epochs[0] :], rel=1e-6)
+        assert history.epochs == [0, 1, 2]
+        assert history.score == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("at", ["validation", "on_epoch_end"])

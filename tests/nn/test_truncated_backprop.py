@@ -375,9 +375,8 @@ def test_segments_are_none_for_what_sums_up_series():
     truncated = conf.to_json().replace('"backpropType" : "Standard"', '"backpropType" : "TruncatedBPTT"')
     assert MultiLayerConfiguration.from_json(truncated).backprop_type == "truncated_bptt"
     nodes = {"last": (LastTimeStepVertex("s"), "s"), "out": (OutputLayer(n_out=OUT), "last")}
-    inputs = {"s": InputType.recurrent(C)}
     with pytest.raises(nd.ConfigurationError, match=r"vertex 'last' \(LastTimeStepVertex\): must get whole series"):
-        base().graph(inputs, nodes, "out", **TRUNCATED)
+        base().graph({"s": InputType.recurrent(C)}, nodes, "out", **TRUNCATED)
     java = (
         NeuralNetConfiguration.Builder().graphBuilder().addInputs("s").addVertex("last", LastTimeStepVertex("s"), "s")
         .addLayer("out", OutputLayer(n_out=OUT), "last").setOutputs("out").setInputTypes(InputType.recurrent(C))
@@ -389,11 +388,13 @@ def test_segments_are_none_for_what_sums_up_series():
 
 
 def test_layers_that_read_ahead_are_named():
-    net = network(GravesBidirectionalLSTM(n_out=4, activation="tanh"), **TRUNCATED)
+    message, layer = r"no layer may look at later .*GravesBidir", GravesBidirectionalLSTM(n_out=4)
+    with pytest.raises(nd.ConfigurationError, match=message):
+        network(layer, **TRUNCATED)
+    text = network(layer).conf.to_json().replace('"Standard"', '"TruncatedBPTT"')  # which is not refused in files
+    net = MultiLayerNetwork(MultiLayerConfiguration.from_json(text)).init()
     for run in (net, net.to_computation_graph()):
-        with pytest.raises(
-            nd.ConfigurationError, match=r"truncated backprop: no layer may look at later .*GravesBidir"
-        ):
+        with pytest.raises(nd.ConfigurationError, match=message):
             run.fit(batch())
         assert run.iteration_count == 0
         assert run.output(batch().features) is not None

@@ -209,6 +209,10 @@ def test_every_layer_with_parameters_gets_it(name):
     layer = MultiLayerNetwork(conf).init().get_layer(0)
     if not layer.params or name in (
         "batch_normalization",
+        "convolution1d",
+        "element_wise_multiplication",
+        "embedding",
+        "embedding_sequence",
         "graves_bidirectional_lstm",
         "prelu",
     ):  # which take none in Java
@@ -301,7 +305,7 @@ def test_the_spelling_of_javas_constructor_is_read():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: DropConnect(0.0), r"DropConnect: p is the probability to retain a weight, 0 < p <= 1, got 0\.0"),
+        (lambda: DropConnect(0.0), r"DropConnect: p is the probability to retain, 0 < p <= 1, got 0\.0"),
         (lambda: DropConnect(0.5, 1), r"DropConnect: apply_to_biases must be True or False, got 1"),
         (lambda: WeightNoise(0.1), r"WeightNoise: distribution must be a Distribution, got 0\.1"),
         (lambda: WeightNoise(NormalDistribution(), "yes"), r"WeightNoise: additive must be True or False, got 'yes'"),

@@ -206,7 +206,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 def test_without_the_package(monkeypatch, tmp_path):
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(nd.ConfigurationError, match=r"matplotlib, got none\. .* pip install 'ndwright\[report\]'"):
+    with pytest.raises(nd.ConfigurationError, match=r"matplotlib, got none\. .* pip install .matplotlib>=3\.8"):
         HtmlReportListener(tmp_path / "r.html")
 
 

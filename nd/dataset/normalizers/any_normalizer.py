@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from numbers import Number
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
-from nd.dataset.iterator import Batch, MinibatchIterator
+from nd.dataset.examples import Examples
+from nd.dataset.iterator import Batch, MinibatchIterator, is_features
 from nd.java_names import JavaNamedABC, JavaNames
 from nd.typing import Array
 
@@ -93,10 +95,14 @@ class Learner(AnyNormalizer):
     _learning = False
 
     def passing(self, data: Any, kind: Any, existing: Callable[[Any], MinibatchIterator[Batch]]) -> Iterator[Batch]:
-        """Yield all minibatches of data: one minibatch, an iterator of the class `kind`, an iterable for `existing`.
+        """Yield all minibatches of data: features, a minibatch, an iterator of the class `kind`, one for `existing`.
 
         An iterator that can be reset is, before and after. Meanwhile `check_not_learning` raises.
         """
+        if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number)):
+            data = kind.kind(*data)
+        elif is_features(data, kind.kind):
+            data = kind.kind(data)
         if isinstance(data, kind.kind):
             yield data
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from backends.errors import ConfigurationError, DataError, ShapeError, describe_
 from nd.arguments import checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.existing import ExistingDataSetIterator
-from nd.dataset.iterator import DataSetIterator, check_data_set
+from nd.dataset.iterator import DataSetIterator, check_data_set, is_features
 from nd.dataset.normalizers.any_normalizer import AnyNormalizer, Learner
 from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.statistics import ColumnStatistics
@@ -20,8 +20,6 @@ from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.files.reading import Source
-
-Data = DataSet | DataSetIterator | Iterable[DataSet]
 
 
 class Normalizer(AnyNormalizer):
@@ -45,12 +43,12 @@ class Normalizer(AnyNormalizer):
     }  # fmt: skip
 
     @checked
-    def fit(self, data: Data) -> Self:
+    def fit(self, data: Any) -> Self:
         """Learn from data, where there is anything to learn.
 
         Parameters
         ----------
-        data : DataSet, DataSetIterator or iterable of DataSet
+        data : DataSet, DataSetIterator or iterable of DataSet, or features
         """
         return self
 
@@ -59,20 +57,26 @@ class Normalizer(AnyNormalizer):
         return self._change("pre_process", data_set, self.transform_features, self.transform_labels)
 
     def transform(self, data: Any, mask: Any = None) -> Any:
-        """Normalize a DataSet, as `pre_process` does, or features [N, columns, ...] in their own memory; return them.
+        """Normalize a DataSet, as `pre_process` does, or features [N, columns, ...], and return them.
+
+        An array is changed in its own memory, as in Java; tables, tensors and lists stay as they are.
 
         Raises
         ------
         DTypeError, DataError
             Features are no array of floats, or one that cannot be written; `transform_features` makes new ones.
         """
-        if isinstance(data, DataSet) or not hasattr(data, "dtype"):
+        if not is_features(data):
             return self.pre_process(data)
-        return self.written("transform", data, self.transform_features(data, mask))
+        features = self.transform_features(data, mask)
+        in_place = hasattr(type(data), "__array_namespace__")
+        return self.written("transform", data, features) if in_place else features
 
-    def revert(self, data_set: DataSet) -> DataSet:
-        """Undo `transform`, and return the DataSet. Masked time steps stay 0."""
-        return self._change("revert", data_set, self.revert_features, self.revert_labels)
+    def revert(self, data: Any, mask: Any = None) -> Any:
+        """Undo `transform` of a DataSet, and return it; of features return new ones. Masked time steps stay 0."""
+        if not is_features(data):
+            return self._change("revert", data, self.revert_features, self.revert_labels)
+        return self.revert_features(data, mask)
 
     @abstractmethod
     def transform_features(self, features: Any, mask: Any = None) -> Array:
@@ -159,14 +163,14 @@ class FittedNormalizer(Learner, Normalizer):
     def __init__(self) -> None:
         self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
 
-    def fit(self, data: Data) -> Self:
+    def fit(self, data: Any) -> Self:
         """Learn the statistics of data, in one pass; earlier statistics are forgotten.
 
         Parameters
         ----------
-        data : DataSet, DataSetIterator or iterable of DataSet
-            An iterator that can be reset is, before and after, as in Java: the epochs of one that shuffles go on from
-            there.
+        data : DataSet, (features, labels), DataSetIterator or other iterable of those, or features
+            Features are an array or a table ``[N, columns, ...]``, or nested lists. An iterator that can be reset is,
+            before and after, as in Java: the epochs of one that shuffles go on from there.
 
         Returns
         -------

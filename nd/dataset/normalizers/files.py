@@ -12,12 +12,17 @@ from nd.arguments import checked
 from nd.dataset.normalizers.any_normalizer import AnyNormalizer
 from nd.files.reading import Source, name_of, opening, read_at_most
 from nd.files.serde_buffers import CORRUPT, read_number, read_utf, utf_bytes
-from nd.files.writing import Target, replacing
+from nd.files.writing import FileKind, Target, replacing
 
 _HEADER = "NORMALIZER"
 _VERSION = 1
 _JAVA_OBJECT = b"\xac\xed"
 _MOST = 64 << 20  # bytes
+_KIND = FileKind(
+    "a normalizer in ND4J's form",
+    (".bin",),
+    {".zip": "Beside its model it is kept by net.save(path, normalizer=normalizer). "},
+)
 _CUSTOM = "CUSTOM"
 _MULTI = "MULTI_"
 
@@ -62,7 +67,7 @@ def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> AnyNormalizer
 def save_normalizer(normalizer: AnyNormalizer, path: Target) -> None:
     """Write a normalizer to a file that is there whole or not at all; see `Normalizer.save`."""
     content = normalizer_to_bytes(normalizer)
-    with replacing(f"{type(normalizer).__name__}.save", path) as stream:
+    with replacing(f"{type(normalizer).__name__}.save", path, _KIND) as stream:
         stream.write(content)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import checked, shown
 from nd.dataset.checks import as_array, check_count
-from nd.dataset.iterator import check_data_set
+from nd.dataset.iterator import check_data_set, is_features
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
 from nd.dataset.multi_iterators import ExistingMultiDataSetIterator
@@ -21,7 +21,6 @@ from nd.typing import Array
 if TYPE_CHECKING:
     from nd.files.reading import Source
 
-MultiData = MultiDataSet | MultiDataSetIterator | Iterable[MultiDataSet]
 _NAMES = {"features": "input", "labels": "output"}
 
 
@@ -52,12 +51,12 @@ class MultiNormalizer(AnyNormalizer):
         """
 
     @checked
-    def fit(self, data: MultiData) -> Self:
+    def fit(self, data: Any) -> Self:
         """Learn from data, where there is anything to learn.
 
         Parameters
         ----------
-        data : MultiDataSet, MultiDataSetIterator or iterable of MultiDataSet
+        data : MultiDataSet, MultiDataSetIterator or other iterable of MultiDataSet, or a list of features
         """
         return self
 
@@ -65,13 +64,17 @@ class MultiNormalizer(AnyNormalizer):
         """Normalize a MultiDataSet, and return it."""
         return self._change("pre_process", "transform", data_set)
 
-    def transform(self, data_set: MultiDataSet) -> MultiDataSet:
-        """Normalize a MultiDataSet, as `pre_process` does, and return it."""
-        return self._change("transform", "transform", data_set)
+    def transform(self, data: Any) -> Any:
+        """Normalize a MultiDataSet, as `pre_process` does, and return it; of a list of features return new ones."""
+        if is_features(data, MultiDataSet):
+            return self.transform_features(data)
+        return self._change("transform", "transform", data)
 
-    def revert(self, data_set: MultiDataSet) -> MultiDataSet:
-        """Undo `transform`, and return the MultiDataSet. Masked time steps stay 0."""
-        return self._change("revert", "revert", data_set)
+    def revert(self, data: Any) -> Any:
+        """Undo `transform`, and return the MultiDataSet, or new features. Masked time steps stay 0."""
+        if is_features(data, MultiDataSet):
+            return self.revert_features(data)
+        return self._change("revert", "revert", data)
 
     def transform_features(self, features: Any, masks: Any = None) -> list[Array]:
         """Return the features of all inputs normalized, as new arrays; where a mask is 0 they become 0.
@@ -183,12 +186,12 @@ class FittedMultiNormalizer(Learner, MultiNormalizer):
     def new_normalizer(self, group: str, index: int) -> FittedNormalizer | None:
         """Return a normalizer that has learnt nothing, for an array of "features" or "labels"; None if it stays."""
 
-    def fit(self, data: MultiData) -> Self:
+    def fit(self, data: Any) -> Self:
         """Learn the statistics of data, in one pass; earlier statistics are forgotten.
 
         Parameters
         ----------
-        data : MultiDataSet, MultiDataSetIterator or iterable of MultiDataSet
+        data : MultiDataSet, MultiDataSetIterator or other iterable of MultiDataSet, or a list of features
             An iterator that can be reset is, before and after.
 
         Returns

@@ -32,6 +32,9 @@ class VGG16ImagePreProcessor(Normalizer):
 
     kind = "IMAGE_VGG16"
 
+    def __init__(self) -> None:
+        super().__init__()
+
     @checked
     def fit_label(self, fit: bool = True) -> None:
         """Do nothing for False.

@@ -38,7 +38,10 @@ def check_places(label: str, x: Array, axes: int, channels: int | None = None) -
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
     if x.ndim != 2 + axes or channels not in (None, x.shape[1]):
         expected = describe_shape(("N", channels or "C", *AXES[axes]))
-        raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {_REMEDIES[axes]}")
+        from ...conf.axis_order import remedy  # which data that fit do not need
+
+        cure = remedy("x", x.shape, (channels, *[None] * axes)) or _REMEDIES[axes]
+        raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {cure}")
 
 
 def window_of(label: str, conf: Any, size: Sizes) -> Window:
@@ -246,6 +249,8 @@ class ConvolutionLayer(ConvolutionConf):
     has_bias : bool
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import nd
@@ -64,6 +64,7 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
     """A 2D convolution of width 1."""
 
     pure = splits = True
+    noised = ()
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
@@ -139,15 +140,17 @@ class Convolution1DLayer(SeriesConvolutionConf):
     has_bias : bool
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. A mask ``[N, T]`` is handed on and changes no activations, as
     in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
-    is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
-    1.0.0-M1, whatever the format; older files are read too, see `nn.files.older_weights`. Source: DL4J
-    ``Convolution1DLayer``. Differs: the backward pass uses the z of the forward pass; Java computes it again without
-    weight noise. Layers of the format NWC can be trained, and masked, where Java fails.
+    is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since 1.0.0-M1,
+    whatever the format; older files are read too, see `nn.files.older_weights`. Weight noise has no effect, as in Java.
+    Source: DL4J ``Convolution1DLayer``. Differs: Java's errors go past the dropout of a layer to those below; layers of
+    the format NWC can be trained, and masked, where Java fails.
 
     Examples
     --------
@@ -178,7 +181,9 @@ class Convolution1DLayer(SeriesConvolutionConf):
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         shape = (*self.kernel_size, self.n_in or 0, self.n_out or 0)  # type: ignore[misc]
-        return (self.kernel_spec("W", shape, self.n_out or 0),)
+        spec = self.kernel_spec("W", shape, self.n_out or 0)
+        (kernel,), (stride,) = self.kernel_size, self.stride  # type: ignore[misc]
+        return (replace(spec, fans_since_m2=(spec.fan_in * kernel, spec.fan_out * kernel / stride)),)
 
 
 Convolution1D = Convolution1DLayer

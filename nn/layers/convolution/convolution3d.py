@@ -34,6 +34,7 @@ class Convolution3DRuntime(ConvolutionRuntime):
     """Forward and backward of a 3D convolution."""
 
     pure = splits = True
+    noised = ("W", "b")
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
@@ -67,6 +68,8 @@ class Convolution3D(ConvolutionConf):
     has_bias : bool
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

@@ -118,6 +118,8 @@ class Deconvolution2D(_Transposed, ConvolutionLayer):
         Same: the output is the input's size times the stride. Truncate and strict: ``s * (in - 1) + k - 2 p``, with the
         dilated kernel.
     has_bias : bool
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -151,6 +153,8 @@ class Deconvolution3D(_Transposed, Convolution3D):
         As for `Deconvolution2D`, with three numbers: ``depth, height, width``.
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

@@ -102,6 +102,8 @@ class DepthwiseConvolution2D(_Multiplying):
     convolution_mode : {"truncate", "same", "strict"}, optional
         See `nd.arrays.convolution.make_window`.
     has_bias : bool
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -158,6 +160,8 @@ class SeparableConvolution2D(_Multiplying):
     convolution_mode : {"truncate", "same", "strict"}, optional
         See `nd.arrays.convolution.make_window`.
     has_bias : bool
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

@@ -229,6 +229,8 @@ class LocallyConnected1D(LocallyConnectedConf, SeriesConvolutionConf):
     activation, weight_init : str
         "tanh" and "xavier" unless given: not taken from the network's defaults.
     has_bias : bool
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -281,6 +283,8 @@ class LocallyConnected2D(LocallyConnectedConf):
     has_bias : bool
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

@@ -27,7 +27,7 @@ class PooledCache(NamedTuple):
 
 
 class PooledConvolution(LayerRuntime):
-    """Forward and backward of both layers; the convolution's own activations are never all in memory.
+    """Forward and backward of both layers; the convolution's own activations are in memory only where somebody looks.
 
     Only the winner of every window gets a gradient, and its activation is the one that pooling hands on: so the
     gradient goes back through the activation on the pooled array, a quarter as large. Parameters, dropout and weight
@@ -47,8 +47,12 @@ class PooledConvolution(LayerRuntime):
         linear, activating = isinstance(self.activation, Identity), self.activating
         activate = None if linear else lambda z: activating.value(z, z, ctx.training)
         buffers = ctx.buffer, ctx.inner("pooling").buffer  # both primitives may use the same names
+        inner = None
+        if ctx.shown is not None:
+            inner = ctx.buffer("inner", (x.shape[0], self.conf.n_out, *window.out))
+            ctx.shown.append(inner)
         pooled, saved = convolution.conv2d_max_pool(
-            x, params["W"], params.get("b"), activate, windows, buffers, keep=ctx.training
+            x, params["W"], params.get("b"), activate, windows, buffers, ctx.training, inner
         )
         return pooled, PooledCache(saved, pooled, windows)
 

@@ -80,6 +80,8 @@ class SpaceToBatchLayer(PlacesConf):
         ``(top, bottom), (left, right)`` zeros around the images.
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

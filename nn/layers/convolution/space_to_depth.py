@@ -72,6 +72,8 @@ class SpaceToDepthLayer(PlacesConf):
         Height and width of a block; images must be multiples of it.
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

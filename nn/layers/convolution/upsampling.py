@@ -82,6 +82,8 @@ class Upsampling1D(_Upsampling):
     ----------
     size : int
         Number of times.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -112,6 +114,8 @@ class Upsampling2D(_Upsampling):
         ``height, width`` of a block.
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -142,6 +146,8 @@ class Upsampling3D(_Upsampling):
         ``depth, height, width`` of a block.
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

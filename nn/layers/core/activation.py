@@ -18,6 +18,7 @@ class ActivationRuntime(LayerRuntime):
     """Forward and backward of an activation over any shape."""
 
     pure = splits = True
+    takes_dropout = False
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
@@ -48,10 +49,12 @@ class ActivationLayer(LayerConf):
     activation : str or Activation
     input_format : str, optional
         Format of what comes in: the network sets it.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
-    Source: DL4J ``ActivationLayer``.
+    Applies no dropout, neither its own `drop_out` nor the network's, as in Java. Source: DL4J ``ActivationLayer``.
     """
 
     activation: str | Activation | None = field(default=None, kw_only=False)

@@ -52,6 +52,8 @@ class DenseLayer(FeedForwardConf):
     has_bias : bool
     has_layer_norm : bool
         Normalise the n_out numbers of each example to mean 0 and variance 1, and multiply them by the gains g.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

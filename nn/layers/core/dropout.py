@@ -32,7 +32,8 @@ class DropoutLayer(LayerConf):
     Parameters
     ----------
     drop_out : float or IDropout
-        A number is the probability to **retain**.
+        A number is the probability to **retain**, as in DL4J, the opposite of Keras's and PyTorch's: 0.8 and
+        ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

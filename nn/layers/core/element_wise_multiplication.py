@@ -20,6 +20,7 @@ class ElementWiseMultiplicationRuntime(LayerRuntime):
     """Forward and backward of weights for single numbers."""
 
     pure = splits = True
+    noised = ()
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         self.check_rows(x, self.conf.n_in)
@@ -42,6 +43,8 @@ class ElementWiseMultiplicationLayer(SameSizeConf):
     ----------
     n_in, n_out : int, optional
         The same; inferred when the network has an input type.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Raises
     ------
@@ -50,8 +53,9 @@ class ElementWiseMultiplicationLayer(SameSizeConf):
 
     Notes
     -----
-    Input and output ``[N, n_in]``. Vector: W ``[1, n_in]``, b ``[1, n_in]``. Source: DL4J
-    ``ElementWiseMultiplicationLayer``.
+    Input and output ``[N, n_in]``. Vector: W ``[1, n_in]``, b ``[1, n_in]``. Weight noise has no effect, as in Java.
+    Source: DL4J ``ElementWiseMultiplicationLayer``. Differs: Java's dropout is in the gradient alone, the activations
+    are those of all inputs.
 
     Examples
     --------

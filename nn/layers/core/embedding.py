@@ -38,6 +38,7 @@ class EmbeddingRuntime(LayerRuntime):
 
     pure = splits = True
     takes_dropout = False
+    noised = ()
     ends_backprop = True
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, EmbeddingCache]:
@@ -135,11 +136,11 @@ class EmbeddingLayer(FeedForwardConf):
 
     Notes
     -----
-    Input ``[N, 1]``, output ``[N, n_out]``. It is the first layer: nothing below gets a gradient, and dropout has no
-    effect. An input type ``feed_forward(1)`` says that indices come in, any other size is taken for n_in, as by DL4J.
-    An index outside of the table, or a fraction, raises DataError; on a GPU, which would have to wait to be
-    asked, the score is NaN. Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``. Weights are drawn as if n_in
-    were 1. Source: DL4J ``EmbeddingLayer``.
+    Input ``[N, 1]``, output ``[N, n_out]``. It is the first layer: nothing below gets a gradient, and neither dropout
+    nor weight noise has an effect, as in Java. An input type ``feed_forward(1)`` says that indices come in, any other
+    size is taken for n_in, as by DL4J. An index outside of the table, or a fraction, raises DataError; on a GPU, which
+    would have to wait to be asked, the score is NaN. Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``. Weights
+    are drawn as if n_in were 1. Source: DL4J ``EmbeddingLayer``.
 
     Examples
     --------

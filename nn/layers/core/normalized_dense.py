@@ -28,6 +28,7 @@ class LayerNormalizedRuntime(DenseRuntime):
     """A dense layer whose x W is normalised over the layer, example by example."""
 
     pure = splits = True
+    noised = ("W", "b")
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         product = self.product(x, params["W"], ctx)

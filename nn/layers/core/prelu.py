@@ -44,7 +44,7 @@ class PReLURuntime(LayerRuntime):
     """Forward and backward of a rectifier with a slope of its own for every element."""
 
     pure = splits = True
-    takes_weight_noise = False
+    noised = ()
 
     def setup(self) -> None:
         self._value, self._back = nd.elementwise(_value, scratch=(2,)), nd.elementwise(_back, scratch=(3,))
@@ -103,6 +103,8 @@ class PReLULayer(BaseLayerConf):
         Of input_shape: the network sets it to that of what comes in.
     weight_init : str or Distribution
         Start of alpha: 0 unless the layer is given another.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Raises
     ------

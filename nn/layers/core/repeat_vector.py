@@ -49,6 +49,8 @@ class RepeatVector(LayerConf):
     ----------
     n : int
         Time steps.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

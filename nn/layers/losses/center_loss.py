@@ -57,6 +57,11 @@ class CenterLossRuntime(OutputRuntime):
         away = self._away(labels, kept)
         return loss + self._distance(away, mask, kept.context), CenterDelta(delta, away, labels, mask)
 
+    def weighted_delta(self, delta: Any, weight: float) -> Any:
+        """Do as every layer with a loss; centers go as much shorter a way."""
+        nd.muli(delta.away, weight)
+        return delta._replace(delta=super().weighted_delta(delta.delta, weight))
+
     def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
         """Do as every layer with a loss; centers take no part."""
         return delta._replace(delta=super().with_epsilon(delta.delta, epsilon, kept))
@@ -133,6 +138,8 @@ class CenterLossOutputLayer(OutputLayer):
         Weight of the distances beside the loss.
     gradient_check : bool
         Let centers have the derivative of the score, times alpha, to compare it with differences.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Raises
     ------

@@ -83,9 +83,13 @@ class OfPlacesMixin(OutputMixin):
         cache = kept.cache
         shape, given = tuple(cache.a.shape), tuple(labels.shape)
         if len(given) != len(shape) or (given[0], *given[2:]) != (shape[0], *shape[2:]):
+            from ...conf.axis_order import remedy  # which data that fit do not need
+
+            places = "Give every place of every example its labels, one-hot or a class number."
             raise nd.ShapeError(
                 f"{self.label}: labels must be {describe_shape(('N', 'C', *self.axes))}, here {describe_shape(shape)}, "
-                f"got {describe_shape(given)}. Give every place of every example its labels."
+                f"got {describe_shape(given)}. "
+                f"{remedy('labels', given, shape[1:]) or places}"
             )
         rows = kept._replace(cache=Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a)))
         masks = None
@@ -178,6 +182,8 @@ class CnnLossLayer(_LossOfPlaces):
         Identity unless the layer is given another; None takes the network's.
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -208,6 +214,8 @@ class Cnn3DLossLayer(_LossOfPlaces):
         Identity unless the layer is given another; None takes the network's.
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -232,6 +240,8 @@ class RnnLossLayer(_LossOfPlaces):
     loss : str or Loss
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

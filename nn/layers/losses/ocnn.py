@@ -35,6 +35,8 @@ class OcnnDelta(NamedTuple):
     """Of the loss alone, in which r is too."""
     of_all: Array
     """With what readers of the outputs hand back."""
+    weight: float = 1.0
+    """Of the loss."""
 
 
 class Outputs:
@@ -126,6 +128,11 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
         return loss, OcnnDelta(delta, delta)
 
+    def weighted_delta(self, delta: Any, weight: float) -> OcnnDelta:
+        """Do as every layer with a loss; `backward_delta` multiplies what the parameters are of it."""
+        of_loss = nd.muli(delta.of_loss, weight)
+        return OcnnDelta(of_loss, of_loss, weight)
+
     def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> OcnnDelta:
         """Do as every layer with a loss; no activation is applied to the outputs."""
         return delta._replace(of_all=nd.addi(epsilon, delta.of_all))
@@ -155,9 +162,10 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
     ) -> Array | None:
         """Continue from ``dL/d(out) [N, 1]``; the weights and r are in the loss themselves too."""
         below = self.backward(delta.of_all, cache, params, grads, ctx)
+        weight = delta.weight
         for name in ("w", "v"):
-            nd.addi(grads[name], params[name])
-        nd.fill(grads["r"], -1.0)
+            nd.addi(grads[name], params[name] if weight == 1.0 else nd.multiply(params[name], weight))
+        nd.fill(grads["r"], -weight)
         nd.subi(grads["r"], nd.sum(delta.of_loss))
         return below
 
@@ -191,6 +199,8 @@ class OCNNOutputLayer(FeedForwardConf):
     n_in : int
     n_out : int
         1.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.activations import Activation
+from nd.checks import describe_shape
 from nd.losses import Loss, get_loss
 from nd.part import into, named, refuse_returned
 from nd.typing import Array
@@ -41,7 +42,7 @@ class OutputMixin:
         cache = kept.cache
         out = kept.context.buffer("delta", cache.a.shape)
         masks = () if mask is None else (mask,)  # a compiled formula takes arrays and numbers only
-        with self._named():
+        with self._named(labels, cache.a):
             return self._total(self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), cache.a), out
 
     def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
@@ -61,14 +62,14 @@ class OutputMixin:
             The labels do not fit the output.
         """
         cache = kept.cache
-        with self._named():
+        with self._named(labels, cache.a):
             loss = self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
             return self._total(loss, cache.a)
 
     def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
         cache = kept.cache
-        with self._named():
+        with self._named(labels, cache.a):
             scores = self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
             if not nd.is_array(scores) or scores.shape != cache.a.shape[:1]:
                 refuse_returned(f"loss {type(self.conf.loss).__name__}: score_array", scores, cache.a[:, 0])
@@ -79,6 +80,10 @@ class OutputMixin:
         if not nd.is_array(loss) or loss.shape:
             refuse_returned(f"loss {type(self.conf.loss).__name__}: score", loss, nd.sum(a))
         return loss
+
+    def weighted_delta(self, delta: Any, weight: float) -> Any:
+        """Return the gradient from `loss_and_delta`, used up, of a loss that is multiplied by a weight."""
+        return nd.muli(delta, weight)
 
     def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
         """Add to the gradient from `loss_and_delta` what readers of the activations hand back; one for both.
@@ -99,11 +104,17 @@ class OutputMixin:
         return self.taken_back(self.backward_delta, delta, kept, grads)
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Say in errors which layer it is."""
+    def _named(self, labels: Array, a: Array) -> Iterator[None]:
+        """Say in errors which layer it is, and where its rows come from when they are those of time steps."""
         try:
             yield
         except (nd.ShapeError, nd.DTypeError) as error:
+            if isinstance(error, nd.ShapeError) and labels.shape and a.shape[0] > labels.shape[0]:
+                raise nd.ShapeError(
+                    f"{self.label}: labels must have a row for every time step, {describe_shape(a.shape)}, got "
+                    f"{describe_shape(labels.shape)}. For one label of each series put LastTimeStep(...) around the "
+                    "recurrent layer below; for labels [N, n_out, T] of all time steps end with an RnnOutputLayer."
+                ) from error
             raise named(self.label, error) from error
 
     @cached_property
@@ -136,7 +147,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
     """An activation and a loss, without parameters."""
 
     pure = splits = True
-    masks_activations = False
+    masks_activations = takes_dropout = False
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         if not ctx.activates:
@@ -180,6 +191,8 @@ class OutputLayer(WithLoss, FeedForwardConf):
         Softmax unless the layer is given another: the network's is for hidden layers. None takes that one.
     n_in, n_out : int
     has_bias : bool
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -205,10 +218,12 @@ class LossLayer(WithLoss):
     loss : str or Loss
     activation : str or Activation
         Identity unless the layer is given another; None takes the network's.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
-    Input and output ``[N, n]``. Source: DL4J ``LossLayer``.
+    Input and output ``[N, n]``. Dropout has no effect, as in Java. Source: DL4J ``LossLayer``.
     """
 
     activation: str | Activation | None = "identity"

@@ -18,6 +18,8 @@ from ..runtime import Context, Params
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
 
+_OF_ROWS = "Set the network's input type, or use an OutputLayer for rows."
+
 _INSTEAD = "InputType.recurrent, or an OutputLayer"
 
 
@@ -37,9 +39,11 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 3 or x.shape[1] != n_in:
+            from ...conf.axis_order import remedy  # which data that fit do not need
+
             raise nd.ShapeError(
                 f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
-                "Set the network's input type, or use an OutputLayer for rows."
+                f"{remedy('x', x.shape, (n_in, None)) or _OF_ROWS}"
             )
         rows, shape = rows_of_places(x), tuple(x.shape)
         z = self.product(rows, params["W"], ctx)
@@ -76,6 +80,8 @@ class RnnOutputLayer(OutputLayer):
     has_bias : bool
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

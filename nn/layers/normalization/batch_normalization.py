@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
@@ -94,7 +95,7 @@ class BatchNormalizationRuntime(LayerRuntime):
 
     pure = splits = meets = True
     takes_dropout = False
-    takes_weight_noise = False
+    noised = ()
     rectifies: ClassVar[bool] = False
     """Whether activations below 0 become 0."""
 
@@ -105,6 +106,17 @@ class BatchNormalizationRuntime(LayerRuntime):
         self._factors, self._variance_of = nd.elementwise(_factors), nd.elementwise(_variance_of)
         self._slopes, self._step = nd.elementwise(_slopes), nd.elementwise(_step)
         self._log_step = nd.elementwise(_log_step)
+        self._warned = False
+
+    def _warn(self) -> None:
+        """Say once that there is nothing to normalise by."""
+        self._warned = True
+        warnings.warn(
+            f"{self.label}: batch normalisation must have two examples of a channel or more in training, got a "
+            "minibatch of one: its variance is 0, and what comes out is beta, whatever came in. Give another "
+            "batch_size (also one that leaves no single example at the end), or normalise in another way.",
+            stacklevel=2,
+        )
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
         channels = self.conf.n_out
@@ -117,6 +129,9 @@ class BatchNormalizationRuntime(LayerRuntime):
         cache = self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
         shift = self._locked[1] if self.conf.lock_gamma_beta else params["beta"]
         vectors = cache.mean, cache.factor, shift
+        if self.rectifies and ctx.shown is not None:  # its own activations: the same arithmetic without the ReLU
+            buffer = ctx.inner("shown").buffer
+            ctx.shown.append(batch_norm.normalize_channels(cache.x, cache.centered, vectors, buffer))
         a = batch_norm.normalize_channels(cache.x, cache.centered, vectors, ctx.buffer, self.rectifies)
         return a, cache._replace(rectified=a if self.rectifies else None)
 
@@ -132,6 +147,8 @@ class BatchNormalizationRuntime(LayerRuntime):
             means, squares = everybody[:, :channels], everybody[:, channels : 2 * channels]
             mean, variance, count = batch_norm.combined_moments(means, squares, everybody[:, 2 * channels :])
             centered = None  # is x less the mean of this part alone
+        elif count == 1.0 and not self._warned:
+            self._warn()
         inverse, factor = self._scales(variance, count, params, ctx)
         return BatchNormalizationCache(x, centered, mean, variance, inverse, factor, count)
 
@@ -173,7 +190,7 @@ class BatchNormalizationRuntime(LayerRuntime):
     def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
         if type(self) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
             return None
-        if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
+        if not (type(second.activation) is ReLU and second.activation.overwrites):
             return None  # one with another slope or limit, or with something in between
         return RectifiedBatchNormalization(self.conf, self.label, self.dtype)
 
@@ -215,7 +232,7 @@ class BatchNormalization(SameSizeConf):
     Parameters
     ----------
     decay : float
-        Share of the running statistics that a minibatch leaves.
+        Share of the running statistics that a minibatch leaves: Keras's momentum, and 1 minus PyTorch's.
     eps : float
         Added to the variance.
     gamma, beta : float

@@ -55,6 +55,8 @@ class Subsampling3DLayer(PlacesConf):
         Same unless the layer is given another: as in Java, that of the network is not for it.
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

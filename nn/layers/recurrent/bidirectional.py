@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd.checks import check_choice, describe_shape
-from nd.java_names import JavaEnum
+from nd.java_enums import JavaEnum
 from nd.typing import Array
 from optimize import LayerConstraint
 

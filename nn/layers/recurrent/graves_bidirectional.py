@@ -28,7 +28,8 @@ class GravesBidirectionalRuntime(LstmUnits):
     """Forward and backward of both LSTMs, which begin with zeros at their ends of a series."""
 
     pure = splits = True
-    takes_dropout = takes_weight_noise = False
+    takes_dropout = False
+    noised = ()
     state_names = ()
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:

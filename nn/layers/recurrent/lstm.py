@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import nd
@@ -13,7 +12,6 @@ from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights, WholePass
 from nd.typing import Array
 
 from ...conf.java_form import JavaForm
-from ...conf.noise import Noising
 from ...step.params import ParamSpec
 from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
@@ -51,16 +49,10 @@ def _mask_inside(ctx: Context) -> Array | None:
 class LstmUnits(RecurrentRuntime):
     """Shared by layers of LSTM units."""
 
+    noised: ClassVar[tuple[str, ...] | None] = ("RW", "W", "b")
+
     def setup(self) -> None:
         self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
-
-    @cached_property
-    def noising(self) -> Noising | None:
-        """Weight noise, drawn for RW before W, as in Java."""
-        noising = super().noising
-        if noising is not None:
-            noising.specs.sort(key=lambda spec: "RWb".index(spec.name[0]))
-        return noising
 
 
 class LstmRuntime(LstmUnits):
@@ -159,6 +151,8 @@ class LSTM(LstmConf):
         Of the recurrent weights; without it they start as the others.
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----
@@ -191,6 +185,8 @@ class GravesLSTM(LstmConf):
     ----------
     n_in, n_out, activation, gate_activation, forget_gate_bias_init, weight_init_recurrent, data_format
         As `LSTM`.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

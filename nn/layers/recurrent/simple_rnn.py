@@ -67,6 +67,8 @@ class SimpleRnn(RecurrentConf):
         Normalise x_t W and h_(t-1) RW of each example to mean 0 and variance 1, and multiply them by gains.
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
+    drop_out : float or IDropout, optional
+        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
     Notes
     -----

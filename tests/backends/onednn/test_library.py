@@ -10,12 +10,15 @@ import sys
 import numpy as np
 import pytest
 
+from backends.cpu.accelerated import describe_onednn
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError
 from backends.onednn import library as module
 from backends.onednn.library import OPENMP, Library, library, library_in_use
+from backends.onednn.shared_object import check_whole
 from tests.backends.onednn.networks import data, network, step, without
 
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="files of ELF")
 STUB = """
 typedef struct { int major, minor, patch; const char *hash; unsigned cpu_runtime, gpu_runtime; } dnnl_version_t;
 static dnnl_version_t version = { %d, 7, 1, "none", %d, 0 };
@@ -85,10 +88,75 @@ def check_refused(monkeypatch, path, reason):
 
 def test_paths_of_nothing_and_of_something_else(monkeypatch, tmp_path):
     check_refused(monkeypatch, tmp_path / "nothing.so", "cannot open shared object file")
-    check_refused(monkeypatch, tmp_path, "cannot read file data|directory")
+    check_refused(monkeypatch, tmp_path, "expected a file, got a folder")
     text = tmp_path / "text.so"
     text.write_text("no library\n")
-    check_refused(monkeypatch, text, "file too short|invalid ELF header")
+    check_refused(monkeypatch, text, "expected a shared object, got 11 bytes that begin")
+    text.write_text("")
+    check_refused(monkeypatch, text, "expected a shared object, got 0 bytes")
+
+
+@linux
+def test_a_library_of_another_machine(stub, monkeypatch):
+    """The compiler's own file, but for the two bytes that say the machine."""
+    path = stub(3, OPENMP)
+    content = bytearray(path.read_bytes())
+    content[18:20] = (8).to_bytes(2, sys.byteorder)  # MIPS
+    path.write_bytes(content)
+    check_refused(monkeypatch, path, "damaged: expected one for .*, got 8")
+
+
+@linux
+def test_a_truncated_library_is_never_loaded(stub, monkeypatch, tmp_path):
+    """At every length: the system would map it, and end the process when a page is read that is not there."""
+    whole = stub(3, OPENMP)
+    content, cut = whole.read_bytes(), tmp_path / "cut.so"
+    loaded = []
+    monkeypatch.setattr(module.ctypes, "CDLL", loaded.append)
+    for length in [*range(200), *range(200, len(content), 97), len(content) - 1]:
+        cut.write_bytes(content[:length])
+        with pytest.raises(BackendError, match=r"is damaged: expected .*, got .*pip install --force-reinstall"):
+            Library(str(cut))
+    assert loaded == []
+    check_whole(str(whole))
+
+
+@linux
+def test_whole_libraries_are_no_damaged_ones():
+    for path in {
+        line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line
+    }:
+        check_whole(path)
+
+
+@linux
+def test_the_diagnosis_of_a_truncated_library(onednn, tmp_path, monkeypatch):
+    """As an interrupted copy leaves it: with the name that is found, not named by a setting."""
+    cut = tmp_path / module.FILE
+    size = os.path.getsize(onednn.path) if os.path.exists(onednn.path) else pytest.skip("the system finds the library")
+    with open(onednn.path, "rb") as whole, open(cut, "wb") as file:
+        file.write(whole.read(1 << 16))
+        file.truncate(size // 2)
+    done = run(cut, "-m", "nd")
+    assert done.returncode == 0, done.stderr
+    told = f"libdnnl.so.3 is damaged: expected {size:,} bytes, got {size // 2:,}. Reinstall it: pip install --force-re"
+    assert told in done.stdout
+    monkeypatch.delenv("ND_ONEDNN", raising=False)
+    monkeypatch.setattr(module, "candidates", lambda: [str(cut)])
+    monkeypatch.setattr(module, "refused", [])
+    assert anew() is None
+    assert told in module.refused[0]
+    monkeypatch.setattr(module, "library", lambda: None)
+    assert told in describe_onednn()
+
+
+@linux
+def test_a_name_is_looked_for_where_the_system_does(tmp_path, monkeypatch):
+    (tmp_path / "libnothing.so.9").write_text("no library\n")
+    check_whole("libnothing.so.9")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    with pytest.raises(BackendError, match=r"libnothing\.so\.9 is damaged: expected a shared object, got 11 bytes"):
+        check_whole("libnothing.so.9")
 
 
 def test_a_library_of_something_else(monkeypatch):

@@ -185,7 +185,8 @@ def _last_case(layer_class, oracle, loss, activation, labels, **settings):
     name = loss if isinstance(loss, str) else "weighted_mcxent"
     layer = layer_class(loss=loss, activation=activation, **settings)
     variant = "-".join((name, activation, *(key for key in settings if key != "n_out")))
-    return LayerCase(variant, layer, ROWS, partial(oracle, activation=activation), (), labels, _draws(settings))
+    draws = _draws(settings) and layer_class is not LossLayer  # which drops nothing, as in Java
+    return LayerCase(variant, layer, ROWS, partial(oracle, activation=activation), (), labels, draws)
 
 
 def _frozen(layer_class, case):
@@ -219,9 +220,7 @@ CORE_CASES: dict[str, list[LayerCase]] = {
         ),
         LayerCase("softmax-images", ActivationLayer("softmax"), IMAGES, partial(_activated, activation="softmax")),
         LayerCase("relu-images", ActivationLayer("relu"), IMAGES, partial(_activated, activation="relu")),
-        LayerCase(
-            "dropped", ActivationLayer("tanh", drop_out=0.7), ROWS, partial(_activated, activation="tanh"), draws=True
-        ),
+        LayerCase("drops-nothing", ActivationLayer("tanh", drop_out=0.7), ROWS, partial(_activated, activation="tanh")),
     ],
     "convolution": [
         _conv_case("truncate", _window((3, 3))),
@@ -273,7 +272,6 @@ CORE_CASES: dict[str, list[LayerCase]] = {
     "dropout": [
         LayerCase("rows", DropoutLayer(0.5), ROWS, lambda x, params: x, draws=True),
         LayerCase("images", DropoutLayer(Dropout(0.8)), IMAGES, lambda x, params: x, draws=True),
-        LayerCase("keeps-all", DropoutLayer(1.0), ROWS, lambda x, params: x),
         LayerCase("channels", DropoutLayer(SpatialDropout(0.5)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("noise", DropoutLayer(GaussianNoise(0.2)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("none", DropoutLayer(), ROWS, lambda x, params: x),

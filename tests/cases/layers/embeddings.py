@@ -33,7 +33,7 @@ EMBEDDING_CASES: dict[str, list[LayerCase]] = {
         _case("plain", EmbeddingLayer, "identity", float),
         _case("bias", EmbeddingLayer, "tanh", np.tanh, has_bias=True),
         _case("drops-nothing", EmbeddingLayer, "identity", float, drop_out=1.0),
-        _case("noised", EmbeddingLayer, "tanh", np.tanh, has_bias=True, draws=True, weight_noise=NOISE),
+        _case("noised", EmbeddingLayer, "tanh", np.tanh, has_bias=True, weight_noise=NOISE),
     ],
     "embedding_sequence": [
         _case("columns", EmbeddingSequenceLayer, "identity", float),

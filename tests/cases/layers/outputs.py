@@ -16,6 +16,7 @@ from nn import (
     RnnOutputLayer,
     WeightNoise,
 )
+from nn.layers.losses.output import LossRuntime
 
 from .base import ROWS, LayerCase
 
@@ -47,7 +48,8 @@ def _case(layer_class, input_type, loss, activation, labels, **settings):
     layer = layer_class(loss=loss, activation=activation, **settings)
     variant = "-".join((name, activation, *(key for key in settings if key != "n_out")))
     oracle = partial(_at_every_place, activation=activation)
-    draws = not {"drop_out", "weight_noise"}.isdisjoint(settings)
+    noisy = not {"drop_out", "weight_noise"}.isdisjoint(settings)
+    draws = noisy and not issubclass(layer_class.runtime, LossRuntime)  # which drop nothing, as in Java
     return LayerCase(variant, layer, input_type, oracle, (), labels, draws)
 
 

@@ -65,6 +65,7 @@ GRAPHS: dict[str, Any] = {
     "nn.ComputationGraph.output_single": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.rnn_activate_using_stored_state": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.rnn_set_previous_states": {"states": {}},
+    "nn.MultiLayerNetwork.rnn_set_previous_states": {"states": {}},
     "nn.ComputationGraph.rnn_time_step": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.set_inputs": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.set_labels": lambda folder: {"ys": data_set().labels},

@@ -39,7 +39,7 @@ MULTI: dict[str, Any] = {
     },
     "nd.dataset.SingletonMultiDataSetIterator": lambda folder: {"data_set": multi_data_set()},
     **{
-        f"nd.dataset.{name}.{method}": lambda folder: {"data_set": multi_data_set()}
+        f"nd.dataset.{name}.{method}": lambda folder: {"data": multi_data_set()}
         for name in _NORMALIZERS
         for method in ("pre_process", "transform", "revert")
     },

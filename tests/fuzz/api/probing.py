@@ -19,6 +19,7 @@ from .prepared import PREPARED
 from .surface import Target, is_data, methods, parameters_of, public
 from .values import WRONG, annotation_of, fits, good_values, is_nonsense, wrong_values
 
+LONGEST = 2000  # characters of a message, at most
 SECONDS = 10  # more than any of these calls takes
 
 
@@ -137,8 +138,8 @@ class Probe:
         with quiet():
             try:
                 self.call(self.function(target), target.parameters, arguments)
-            except nd.NdError:
-                return None
+            except nd.NdError as error:
+                return ("longer", f"{len(str(error)):,} characters") if len(str(error)) > LONGEST else None
             except TimeoutError:  # an OSError too
                 return "hangs", f"longer than {SECONDS} s"
             except OSError as error:

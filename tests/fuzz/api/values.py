@@ -74,10 +74,20 @@ class Mystery:
         return "Mystery()"
 
 
+class Lying:
+    """Something that has an array's attributes, and they are something else."""
+
+    shape = dtype = ndim = size = len
+
+    def __repr__(self) -> str:
+        return "Lying()"
+
+
 WRONG: tuple[Any, ...] = (
     None, True, False, np.True_, -1, 0, 2.5, -0.5, math.nan, math.inf, -math.inf, 10**30, 1j, "", "abc", "1", b"abc",
     [], [1, "a"], (), (1, None), {}, {"a": 1}, set(), Mystery(), Mystery, print, np.float32("nan"), np.zeros((2, 3)),
     np.zeros((0, 4)), np.array(["a", "b"]), np.array([None, 1], dtype=object), np.ma.masked_array([1.0], [True]),
+    np, len, Lying(), np.array(3), "\ud800", "\0", "x" * 100_000, ["x" * 100] * 1000,
 )  # fmt: skip
 HUGE = 10**30
 
@@ -114,12 +124,13 @@ def is_nonsense(annotation: Any, value: Any) -> bool:
     """Tell whether an annotation asks for an array, which to `fits` is anything, and a value can never be one."""
     if annotation not in ("Array", "Array | None", "Array | float") or (value is None and "None" in annotation):
         return False
-    return value is None or callable(value) or isinstance(value, (str, bytes, dict, set, Mystery))
+    return value is None or callable(value) or isinstance(value, (str, bytes, dict, set, Mystery, types.ModuleType))
 
 
 def fits(annotation: Any, value: Any) -> bool | None:  # noqa: C901  one line for each kind
     """Tell whether a value is what an annotation says, None where that says too little; it is the fuzzer's own."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    value = value.item() if isinstance(value, np.ndarray) and value.shape == () else value
     if annotation is Any or isinstance(annotation, (str, typing.TypeVar)):
         return None
     if origin is typing.Annotated:

@@ -108,9 +108,7 @@ def test_missing_pooch_is_explained(offline: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.undo()
     monkeypatch.delenv("ND_DATA_DIR", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(
-        DataError, match=r"in nowhere, as .* \(the package pooch is not .*pip install 'ndwright\[download\]'"
-    ):
+    with pytest.raises(DataError, match=r"in nowhere, as .* \(the package pooch is not .*pip install .pooch>=1\.8"):
         fetch.download_file(TINY_FILE)
 
 

@@ -95,5 +95,7 @@ def test_without_matplotlib(monkeypatch):
 
     monkeypatch.setattr("importlib.import_module", refuse)
     for use in (lambda: plot_roc_curve(ROC_CURVE), lambda: plot_histogram(Histogram(None, 0.0, 1.0, [1]))):
-        with pytest.raises(nd.ConfigurationError, match=r"plot_.*: needs the package matplotlib.*ndwright\[report\]"):
+        with pytest.raises(
+            nd.ConfigurationError, match=r"plot_.*: needs the package matplotlib.*pip install .matplotlib>=3"
+        ):
             use()

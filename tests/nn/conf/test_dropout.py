@@ -1,5 +1,10 @@
 """Dropout of a layer's input: which numbers are drawn, in which order, and what they do."""
 
+import copy
+import pickle
+import warnings
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -7,16 +12,26 @@ import nd
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
     ActivationLayer,
+    AlphaDropout,
     ConvolutionLayer,
     DenseLayer,
+    DropConnect,
     Dropout,
     DropoutLayer,
+    GaussianDropout,
     InputType,
+    MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    SpatialDropout,
     SubsamplingLayer,
 )
+from nn.conf import noise
+from nn.conf.dropout import DROPOUTS
+from nn.conf.weight_noise import WEIGHT_NOISES
+from nn.layers import LAYERS
+from optimize import MapSchedule
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -159,11 +174,14 @@ def test_a_convolution_drops_its_input(backend):
     np.testing.assert_allclose(host(found), x * masks(4, ((2, 2, 3, 3), 0.5))[0], **TOLERANCE["float64"])
 
 
-def test_keeping_everything_draws_nothing():
+def test_keeping_everything_draws_all_the_same():
+    """As in Java, so that what is drawn behind it is Java's."""
     net = network(DropoutLayer(1.0))
-    state = nd.random.get_random().get_state()
+    generator = nd.random.get_random()
+    after = generator.copy()
+    after.uniform(X.size)
     np.testing.assert_array_equal(host(net.feed_forward(X, train=True)[1]), X)
-    assert nd.random.get_random().get_state() == state
+    assert generator.get_state() == after.get_state()
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5])
@@ -184,3 +202,103 @@ def test_zero_is_none_for_a_layer_but_no_dropout():
             nd.ArgumentError, match=r"^DenseLayer: drop_out must be a number or an IDropout or None, got"
         ):
             DenseLayer(drop_out=wrong)
+
+
+# ---- what is kept, and what is dropped
+
+
+RETAINING = (AlphaDropout, DropConnect, Dropout, SpatialDropout)
+"""Everything whose p is the probability to retain."""
+
+
+def layer_with(made):
+    settings = {"weight_noise": made} if isinstance(made, DropConnect) else {"drop_out": made}
+    return DenseLayer(n_in=2, n_out=2, **settings)
+
+
+@pytest.fixture
+def unwarned(monkeypatch):
+    """The first warning of the process is still to come."""
+    monkeypatch.setattr(noise, "_warned", False)
+
+
+def test_these_are_all_that_retain():
+    kinds = {**DROPOUTS, **WEIGHT_NOISES}.values()
+    assert {kind for kind in kinds if "p" in {field.name for field in fields(kind)}} == set(RETAINING)
+
+
+@pytest.mark.parametrize("kind", RETAINING)
+def test_the_rate_is_what_is_dropped(kind):
+    for rate, p in ((0.0, 1.0), (0.1, 0.9), (0.2, 0.8), (0.3, 0.7), (0.8, 0.2), (0.9, 0.1), (np.float64(0.5), 0.5)):
+        assert kind(rate=rate) == kind(p)
+        assert repr(kind(rate=rate)) == repr(kind(p))
+    conf = NeuralNetConfiguration(seed=1).list(layer_with(kind(rate=0.2)))
+    assert '"rate"' not in conf.to_json()
+    assert MultiLayerConfiguration.from_json(conf.to_json()) == conf
+
+
+def test_a_rate_of_a_fifth_drops_a_fifth():
+    net = network(DropoutLayer(Dropout(rate=0.2)))
+    kept = [host(net.feed_forward(np.ones((500, 6)), train=True)[1]) > 0]
+    assert np.mean(kept) == pytest.approx(0.8, abs=0.045)  # 6 standard deviations
+
+
+@pytest.mark.parametrize("kind", RETAINING)
+def test_p_or_rate_is_given(kind):
+    for got, make in (("neither", kind), (r"p=0\.8 and rate=0\.2", lambda: kind(0.8, rate=0.2))):
+        with pytest.raises(
+            nd.ConfigurationError, match=rf"{kind.__name__}: expected p, the .* retain, or rate, the .* drop, got {got}"
+        ):
+            make()
+    for wrong in (1.0, -0.1, "0.2", MapSchedule("epoch", {0: 0.5})):
+        with pytest.raises(
+            nd.ArgumentError, match=rf"{kind.__name__}: rate must be a number with 0 <= it < 1 or None, "
+        ):
+            kind(rate=wrong)
+
+
+@pytest.mark.parametrize(
+    ("make", "who", "what"),
+    [
+        *((lambda kind=kind: LAYERS[kind](drop_out=0.2), f"{LAYERS[kind].__name__}: drop_out=0.2", "inputs")
+          for kind in ("dense", "convolution", "lstm", "output", "dropout", "embedding")),
+        (lambda: DropoutLayer(0.2), "DropoutLayer: drop_out=0.2", "inputs"),
+        (lambda: DenseLayer.Builder().dropOut(0.2).build(), "DenseLayer: drop_out=0.2", "inputs"),
+        (lambda: NeuralNetConfiguration(drop_out=0.2).list(DenseLayer(n_in=1, n_out=1)), "DenseLayer: drop_out=0.2",
+         "inputs"),
+        (lambda: NeuralNetConfiguration.Builder().dropOut(0.2).list().layer(DenseLayer(n_in=1, n_out=1)).build(),
+         "DenseLayer: drop_out=0.2", "inputs"),
+        (lambda: Dropout(0.2), "Dropout: p=0.2", "inputs"),
+        (lambda: AlphaDropout(p=0.2), "AlphaDropout: p=0.2", "inputs"),
+        (lambda: SpatialDropout(0.2), "SpatialDropout: p=0.2", "channels"),
+        (lambda: DropConnect(0.2), "DropConnect: p=0.2", "weights"),
+    ],
+)  # fmt: skip
+def test_little_that_is_kept_is_warned_of_once(unwarned, make, who, what):
+    with pytest.warns(UserWarning, match="it is the probability to retain") as caught:
+        [make(), make()]
+    kind = who.partition(":")[0] if "p=" in who else "Dropout"
+    assert [str(warning.message) for warning in caught] == [
+        f"{who} keeps 20 % of the {what} and drops 80 %, because it is the probability to retain, as in "
+        f"Deeplearning4j. To drop 20 %, write 0.8, or {kind}(rate=0.2); {kind}(rate=0.8) is the same as now, without "
+        "this warning."
+    ]
+    assert caught[0].filename == __file__
+
+
+def test_what_is_meant_and_what_a_file_says_is_not_warned_of(unwarned):
+    noises = [
+        *(kind(rate=0.8) for kind in RETAINING),
+        GaussianDropout(0.2),
+        Dropout(0.5),
+        Dropout(MapSchedule("epoch", {0: 0.2})),
+    ]
+    text = NeuralNetConfiguration(seed=1).list(*map(layer_with, noises)).to_json()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        conf = MultiLayerConfiguration.from_json(text)
+        copy.deepcopy(pickle.loads(pickle.dumps(conf)))
+        DenseLayer(drop_out=0.5), DenseLayer(drop_out=0.0)
+    assert [layer.weight_noise or layer.drop_out for layer in conf.layers] == noises
+    with pytest.warns(UserWarning, match="Dropout: p=0.2 keeps 20 %"):  # it was not a file that took the warning
+        Dropout(0.2)

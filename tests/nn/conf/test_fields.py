@@ -15,6 +15,7 @@ import nn
 import optimize
 from nd.arguments import Checked
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, NormalDistribution
+from nn.conf.noise import Retaining
 from optimize import FixedSchedule
 from optimize.earlystopping import DataSetLossCalculator, MaxEpochsTerminationCondition
 
@@ -40,6 +41,7 @@ SOUND = {
     "FrozenLayer": {"layer": DenseLayer()},
     "FrozenLayerWithBackprop": {"layer": DenseLayer()},
     "LayerVertex": {"layer": DenseLayer()},
+    "LostSchedule": {"updater": "AdaGrad", "name": "learning_rate"},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
     "NetworkConfiguration": {"base": NeuralNetConfiguration(seed=1)},
     "ParamSpec": {"name": "W", "shape": (1, 1)},
@@ -116,6 +118,8 @@ def wrong_values(kinds):
 @pytest.mark.parametrize("part", CLASSES, ids=lambda part: part.__name__)
 def test_every_field_refuses_what_its_annotation_does_not_say(part):
     hints = typing.get_type_hints(part, include_extras=True)  # every name in them is known at run time
+    if issubclass(part, Retaining):  # whose constructor takes rate in the place of p
+        hints["p"] = typing.get_type_hints(part.__init__, include_extras=True)["p"]
     for field in dataclasses.fields(part):
         kinds = kinds_of(hints[field.name])
         assert not kinds & {typing.Any, object}, f"{field.name} says nothing"
@@ -137,8 +141,8 @@ def test_the_classes_are_those_that_there_are():
 
 
 UNCHECKED = {
-    "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "LayerDescription", "ModelFile", "NormalizedLayer",
-    "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
+    "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
+    "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
     "_Check", "_GraphSettings", "_ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""

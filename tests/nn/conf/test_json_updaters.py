@@ -75,7 +75,7 @@ def test_every_schedule(schedule, fields):
     """As the rate, as momentum, and in the place of a ramp that leads to it, by name as ND4J has it."""
     updater, ramp = Nesterovs(schedule, schedule), Sgd(RampSchedule(schedule, 7))
     conf = NeuralNetConfiguration(updater=updater, bias_updater=ramp, l2=schedule).list(DenseLayer(n_in=2, n_out=2))
-    text, beside, _ = own_settings.written(conf, None)
+    text, beside, _ = own_settings.written(conf, [])
     layer = json.loads(text)["confs"][0]["layer"]
     package = "org.nd4j.linalg.schedule."
     written = {"@class": package + type(schedule).__name__, "scheduleType": "EPOCH", **fields}

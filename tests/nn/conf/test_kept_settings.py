@@ -85,7 +85,7 @@ def test_exact_truncated_backprop_is_kept_where_java_does_not_look(tmp_path):
 
 def test_only_true_and_false_are_read():
     conf = NeuralNetConfiguration(seed=3).list(DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2))
-    text, document, needed = own_settings.written(conf, None)
+    text, document, needed = own_settings.written(conf, [])
     assert not needed
     assert not own_settings.read(text, document)[0].tbptt_exact
     with pytest.raises(nd.FormatError, match=r"ndwright\.json: tbptt_exact must be true or false, got 'yes'"):

@@ -184,10 +184,7 @@ def test_alpha_dropout_keeps_mean_and_variance_of_standard_numbers():
 
 @every_kind
 def test_nothing_at_inference(kind, backend):
-    noisy, plain = (
-        network(DenseLayer(n_out=4, drop_out=d), OutputLayer(n_out=2), input_type=InputType.feed_forward(5))
-        for d in (kind, None)
-    )
+    noisy, plain = (network(DenseLayer(n_in=5, n_out=4, drop_out=d), OutputLayer(n_out=2)) for d in (kind, None))
     state = noisy.random.get_state()
     first, second = (host(noisy.output(X)) for _ in "12")
     np.testing.assert_array_equal(first, second)
@@ -291,7 +288,7 @@ def test_the_builder_and_the_network_take_every_kind():
         (lambda: GaussianDropout(1.0), r"GaussianDropout: rate is the probability to drop, 0 <= rate < 1, got 1\.0"),
         (lambda: GaussianNoise(-1.0), r"GaussianNoise: stddev must be finite and >= 0, got -1\.0"),
         (lambda: GaussianNoise(math.inf), r"GaussianNoise: stddev must be a number or a Schedule, got inf"),
-        (lambda: Dropout("0.5"), r"Dropout: p must be a number or a Schedule, got '0\.5'"),
+        (lambda: Dropout("0.5"), r"Dropout: p must be a number or a Schedule or None, got '0\.5'"),
         (lambda: GaussianDropout(True), r"GaussianDropout: rate must be a number or a Schedule, got True"),
     ],
 )
@@ -304,6 +301,8 @@ def test_channels_need_more_than_rows():
     net = network(DenseLayer(n_in=5, n_out=2, drop_out=SpatialDropout(0.5)))
     with pytest.raises(nd.ShapeError, match=r"SpatialDropout: expected input \[N, C, \.\.\.\] of rank 3 or more, got"):
         net.feed_forward(X, train=True)
+    with pytest.raises(nd.ShapeError, match=r"layer 0 \(DenseLayer\): SpatialDropout: .* rank 3 or more, got \[N, 5\]"):
+        network(DenseLayer(n_out=2, drop_out=SpatialDropout(0.5)), input_type=InputType.feed_forward(5))
 
 
 class Halving(IDropout):

@@ -57,9 +57,10 @@ def test_every_part_is_read_as_it_was_written():
 
 @pytest.mark.parametrize("algorithm", ["stochastic_gradient_descent", "lbfgs"])
 def test_a_fresh_process_that_registers_them_trains_on_bit_for_bit(algorithm, tmp_path, monkeypatch):
-    conf = own_parts.configuration(optimization_algo=algorithm, iterations=2, terminations=own_parts.Enough(1e-12))
+    conf = own_parts.configuration(iterations=2, terminations=own_parts.Enough(1e-12))
     if algorithm == "lbfgs":
-        conf = replace(conf, layers=tuple(replace(layer, updater=Sgd()) for layer in conf.layers))
+        layers = tuple(replace(layer, updater=Sgd()) for layer in conf.layers)
+        conf = replace(conf, base=replace(conf.base, optimization_algo=algorithm), layers=layers)
     nd.set_backend("numpy")
     net = MultiLayerNetwork(conf).init()
     net.fit(X, Y, epochs=2)

@@ -89,7 +89,11 @@ def test_arrays_of_numbers(kind, content, expected):
         from_java(array(kind, 2, content[:-1]))
 
 
-@pytest.mark.parametrize("item", [b"p", b"t\x00\x00", b"w\x00", reference(0)[:1] + b"\x00\x7e\x00\x02"])
+@pytest.mark.parametrize(
+    "item",
+    [b"p", b"w\x00"]
+    + [pytest.param(each, marks=pytest.mark.slow) for each in (b"t\x00\x00", reference(0)[:1] + b"\x00\x7e\x00\x02")],
+)
 def test_values_are_counted(item):
     first = b"t\x00\x01a"  # of handle 2
     with pytest.raises(nd.FormatError, match="at most 1,000,000 values, got more"):

@@ -164,7 +164,7 @@ def test_what_is_refused():
         nd.ShapeError, match=r"layer 0 \(Convolution1DLayer\): the kernel must fit .* over length 7 \+ 2"
     ):
         network(conv(kernel_size=8))
-    with pytest.raises(nd.ShapeError, match=r"expected input \[N, 2, T\], got \[3, 7, 2\]\. Set the input type to Inp"):
+    with pytest.raises(nd.ShapeError, match=r"expected input \[N, 2, T\], got \[3, 7, 2\]\. Put its axes in order"):
         forward(network(conv()).get_layer(0), nd.create(X.transpose(0, 2, 1)), False)
 
 

@@ -41,7 +41,7 @@ def fitted():
         ),
         (lambda: with_labels(fitted()).transform(sample()), DataError, "an output 0 that was fitted, got none"),
         (lambda: fitted().transform(DataSet([[1.0]])), DTypeError, "transform: expected a MultiDataSet, got DataSet"),
-        (lambda: fitted().revert([1, 2]), DTypeError, "revert: expected a MultiDataSet, got list"),
+        (lambda: fitted().revert(["a", "b"]), DTypeError, "revert: expected a MultiDataSet, got list"),
         (
             lambda: fitted().transform(MultiDataSet([[1.0]])),
             DataError,

@@ -91,6 +91,7 @@ final class Proofs {
         proofs.wrapped();
         proofs.graphs();
         new SeriesProofs(proofs).all();
+        new NoiseProofs(proofs).all();
         Json.write(Map.of("proofs", proofs.said), path);
     }
 
@@ -327,6 +328,9 @@ final class Proofs {
             volumes.save(zip);
             return MultiLayerNetwork.load(zip, false).output(Numbers.normal(59, 2, 2, 3, 3, 3));
         });
+        fails("batch normalisation of volumes", base().list(new BatchNormalization(), classifier(CLASSES).build())
+                .setInputType(InputType.convolutional3D(Convolution3D.DataFormat.NCDHW, 3, 3, 3, 2)),
+                Numbers.normal(59, 4, 2, 3, 3, 3), Y);
         fails("one class with dropout", base().list(new OCNNOutputLayer.Builder().nIn(5).hiddenLayerSize(3)
                 .activation(Activation.SIGMOID).dropOut(0.7).build()), ROWS, Nd4j.ones(4, 1));
     }

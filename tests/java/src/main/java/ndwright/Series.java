@@ -15,7 +15,8 @@ import org.nd4j.linalg.indexing.NDArrayIndex;
  * Builds networks over series of configurations that were written elsewhere, runs and trains them in double precision;
  * opens and trains the same networks as they were saved elsewhere. Argument: a folder of folders, each with conf.json,
  * model.zip, x.npy, y.npy, where there are masks xm.npy and ym.npy, our_steps.npy where the series is to be gone through
- * step by step too, and derivatives.txt where the gradient is to be held against numeric derivatives.
+ * step by step too, derivatives.txt where the gradient is to be held against numeric derivatives, and seed.txt where
+ * training draws random numbers.
  */
 public final class Series {
     private static final int STEPS = 4;
@@ -45,6 +46,7 @@ public final class Series {
             doing = "score";
             folder.write("java_score", Training.score(network, data));
             doing = "gradient";
+            seed(folder);
             folder.write("java_gradient", Training.gradient(network, data));
             if (folder.has("derivatives.txt")) {
                 Derivatives.write(network, data, folder);
@@ -78,8 +80,15 @@ public final class Series {
         return Nd4j.concat(2, answers);
     }
 
+    private static void seed(Folder folder) throws IOException {
+        if (folder.has("seed.txt")) {
+            Nd4j.getRandom().setSeed(Long.parseLong(Files.readString(folder.file("seed.txt").toPath())));
+        }
+    }
+
     private static void train(String prefix, MultiLayerNetwork network, DataSet data, Folder folder)
             throws IOException {
+        seed(folder);
         folder.write(prefix + "scores", Training.fit(network, data, STEPS));
         folder.write(prefix + "params", network.params());
         folder.write(prefix + "state", network.updaterState());

@@ -1,0 +1,26 @@
+"""Packages that only a few functions need: the extras of the distribution, and the command that installs one."""
+
+from __future__ import annotations
+
+EXTRAS = {
+    "cuda12": ("cupy-cuda12x[ctk]>=14", "array-api-compat>=1.9"),
+    "cuda13": ("cupy-cuda13x[ctk]>=14", "array-api-compat>=1.9"),
+    "download": ("pooch>=1.8",),
+    "onednn": ("onednn-cpu-gomp>=2023.2",),
+    "progress": ("tqdm>=4.60",),
+    "report": ("matplotlib>=3.8",),
+    "safetensors": ("safetensors>=0.4",),
+    "tensorboard": ("tensorboardX>=2.6",),
+}
+"""Extra -> its packages, as in pyproject.toml, which an installation does not have."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra's packages, wherever ndwright itself came from.
+
+    Examples
+    --------
+    >>> print(install_command("onednn"))
+    pip install "onednn-cpu-gomp>=2023.2"
+    """
+    return " ".join(["pip install", *(f'"{package}"' for package in EXTRAS[extra])])

@@ -1,0 +1,70 @@
+"""What a configuration must be like to be trained: refused where it is given, not by the first fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.checks import describe_shape
+from optimize import NoOp
+
+from .dropout import SpatialDropout
+from .enums import BackpropType, OptimizationAlgorithm
+
+if TYPE_CHECKING:
+    from .nodes import NetworkConfiguration, NodeConf, NodeTypes
+
+
+def check_training(conf: NetworkConfiguration) -> None:
+    """Raise ConfigurationError or ShapeError where the first step of training would, whatever the data are.
+
+    Notes
+    -----
+    What is read from a file is not looked at: such a network can still predict. `fit` says the same of it.
+    """
+    searching = conf.optimization_algo != OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT
+    truncated = conf.backprop_type != BackpropType.STANDARD
+    for node in conf.nodes if searching or truncated else ():
+        if searching:
+            _check_line_search(conf.optimization_algo, node)
+        if truncated and getattr(node.conf, "reads_ahead", False):
+            from .truncated import refuse_reading_ahead  # which programs without series do not need
+
+            refuse_reading_ahead("truncated backprop", node.label)
+    if any(_needs_sizes(node.conf) for node in conf.nodes):
+        types = conf.node_types([None] * len(conf.input_names)) or ()
+        for node, of_node in zip(conf.nodes, types, strict=False):
+            _check_sizes(node, of_node)
+
+
+def _check_line_search(algorithm: str, node: NodeConf) -> None:
+    from optimize.solvers.base import check_line_search  # which programs without line searches do not need
+
+    conf: Any = node.conf
+    specs = conf.param_specs()
+    updaters = [NoOp() if spec.running else conf.updater_of(spec.bias) for spec in specs]
+    normalizes = bool(specs) and getattr(conf, "gradient_normalization", None) not in (None, "none")
+    check_line_search(f"{node.label}, with optimization_algo={str(algorithm)!r}", updaters, normalizes)
+
+
+def _needs_sizes(conf: Any) -> bool:
+    weights = getattr(getattr(conf, "loss", None), "weights", None)
+    return weights is not None or isinstance(getattr(conf, "drop_out", None), SpatialDropout)
+
+
+def _check_sizes(node: NodeConf, types: NodeTypes) -> None:
+    """Refuse a loss with weights for another number of outputs, and dropout of channels where there are none."""
+    conf: Any = node.conf
+    weights = getattr(getattr(conf, "loss", None), "weights", None)
+    outputs = types.output.shape[0]
+    if weights is not None and outputs is not None and len(weights) != outputs:
+        raise nd.ShapeError(
+            f"{node.label}: loss {type(conf.loss).__name__}: expected {outputs} weights, got {len(weights)}. Give one "
+            "weight for each output of the layer."
+        )
+    shape = types.inputs[0].shape
+    if isinstance(getattr(conf, "drop_out", None), SpatialDropout) and len(shape) < 2:
+        raise nd.ShapeError(
+            f"{node.label}: SpatialDropout: expected input [N, C, ...] of rank 3 or more, got "
+            f"{describe_shape(('N', *shape))}. Use Dropout for rows."
+        )
