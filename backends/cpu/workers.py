@@ -212,9 +212,6 @@ class _Worker:
         self._inbox.put(None)
 
     def _loop(self) -> None:
-        from ..onednn.signal_stack import give_signal_stack
-
-        give_signal_stack()
         while isinstance(job := self._inbox.get(), _Job):
             if not job.ended:  # given twice, if an interrupt came while it was given
                 job.run()

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import BackendError
 from .shared_object import check_whole
-from .signal_stack import give_signal_stack
+from .signal_stack import ensure_signal_stack
 
 SETTING = "ND_ONEDNN"
 OFF = ("0", "false", "no", "off")
@@ -185,6 +185,7 @@ class Library:
 
     def single_threaded(self, run: Callable[[], Any]) -> Any:
         """Run something that calls the library with one thread, this one, and restore the number that OpenMP had."""
+        ensure_signal_stack()
         if not self.openmp:
             return run()
         before = self.omp_threads()
@@ -227,9 +228,7 @@ def library() -> Library | None:
     named = os.environ.get(SETTING, "").strip().lower() not in ("", "1", *OFF)
     for path in candidates():
         try:
-            library = Library(path)
-            give_signal_stack()
-            return library
+            return Library(path)
         except (OSError, AttributeError, BackendError) as error:
             if named:
                 raise BackendError(

@@ -247,7 +247,7 @@ def test_a_dropped_network_s_memory_goes_at_once():
             peaks.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert peaks[-1] - peaks[4] < 200_000  # one such network has 1.7 MB of parameters, and as much twice for Adam
+    assert peaks[-1] - peaks[4] < 1_000_000  # five that stay have 25 MB; Python's own lists of what is free grow slowly
 
 
 DROPPED = {
