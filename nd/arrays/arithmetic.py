@@ -144,20 +144,20 @@ def equal(x: Array | float, y: Array | float, out: Array | None = None) -> Array
 @explained
 def where(condition: Array, x: Array | float, y: Array | float) -> Array:
     """Elements of x where the condition holds, else of y."""
-    if not hasattr(condition, "dtype"):
+    if not hasattr(type(condition), "dtype"):
         condition = as_array(condition, "bool")
     return state.backend.where(condition, _operand(x), _operand(y))
 
 
 def _operand(x: Array | float) -> Array | float:
     """Return an array or a number as it is; of anything else NumPy would make arrays of text or objects."""
-    return x if hasattr(x, "dtype") or isinstance(x, (int, float)) else as_array(x)
+    return x if hasattr(type(x), "dtype") or isinstance(x, (int, float)) else as_array(x)
 
 
 @explained
 def sum(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """Sum over `axis`, or over everything."""
-    if not hasattr(x, "dtype"):
+    if not hasattr(type(x), "dtype"):
         x = as_array(x)  # NumPy would return None for None
     if type(keepdims) is not bool:
         (keepdims,) = settled(sum, keepdims=keepdims)
@@ -175,7 +175,7 @@ def mean(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
 @explained
 def max(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """Largest element over `axis`, or over everything."""
-    if not hasattr(x, "dtype"):
+    if not hasattr(type(x), "dtype"):
         x = as_array(x)  # NumPy would return None for None
     if type(keepdims) is not bool:
         (keepdims,) = settled(max, keepdims=keepdims)

@@ -206,6 +206,8 @@ def permute(x: Array, axes: Sequence[int]) -> Array:
     """Reorder the axes, as a view."""
     if axes is None:  # which to NumPy is the reverse order
         (axes,) = settled(permute, axes=axes)
+    if not hasattr(type(x), "dtype"):
+        x = as_array(x)  # NumPy's module has a transpose too
     return state.backend.permute(x, axes)
 
 
@@ -245,7 +247,7 @@ def fill(x: Array, value: int | Annotated[float, EVEN_NAN]) -> Array:
 @explained
 def copy(x: Array) -> Array:
     """Return a c-ordered copy."""
-    if not hasattr(x, "dtype"):
+    if not hasattr(type(x), "dtype"):
         x = as_array(x)
     if state.backend.is_foreign(x):
         state.backend.guard_same_backend("copy", x)
@@ -303,7 +305,7 @@ def astype(x: Array, dtype: str) -> Array:
 @explained
 def dtype_name(x: Array) -> str:
     """Return the name of an array's dtype, ``"float32"`` for instance."""
-    return state.backend.dtype_name(x)
+    return state.backend.dtype_name(x if hasattr(type(x), "dtype") else as_array(x))
 
 
 @explained

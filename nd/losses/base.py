@@ -89,6 +89,8 @@ class Loss(Part, Checked):
     """Whether scores or gradients look at z itself: then the activation is not written over it."""
     couples_outputs: ClassVar[bool] = False
     """Whether a term depends on other outputs than its own; masks ``[N, n_out]`` are refused then."""
+    limits_outputs: ClassVar[bool] = False
+    """Whether `check_outputs` refuses some numbers of outputs, whatever the settings are."""
 
     @explained
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
@@ -209,7 +211,7 @@ class Loss(Part, Checked):
 
     def check_source(self, z: Array, activation: Activation) -> None:
         """Raise errors unless z and the activation can be the source of the output; most scores look at neither."""
-        if not hasattr(z, "dtype"):
+        if not hasattr(type(z), "dtype"):
             raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
         if not isinstance(activation, Activation):
             raise refusal(f"loss {type(self).__name__}", "activation", "an Activation", activation)
@@ -223,8 +225,14 @@ class Loss(Part, Checked):
             rows = p.shape[0] if labels.shape[-1] == columns else "N"
             raise ShapeError(
                 f"{who}: labels must be {describe_shape((rows, columns))}, got {describe_shape(labels.shape)}. "
-                f"The output is {describe_shape(p.shape)}; make the labels fit it."
+                f"The output is {describe_shape(p.shape)}; make the labels fit it{self._remedy(labels, p, columns)}."
             )
+
+    @staticmethod
+    def _remedy(labels: Array, p: Array, columns: int) -> str:
+        """Return what makes numbers of classes of one-hot rows, where the loss takes numbers."""
+        one_hot = columns == 1 and tuple(labels.shape) == tuple(p.shape)
+        return ", with numbers of classes in the place of one-hot rows, or take the loss 'mcxent'" if one_hot else ""
 
     def check_mask(self, mask: Array | None, p: Array) -> None:
         """Raise ShapeError unless the mask is one of examples, or of outputs where each counts alone."""
@@ -244,6 +252,9 @@ class Loss(Part, Checked):
     def weigh(self, t: Array) -> Array:
         """Multiply every column of t, in place, by its weight."""
         return t
+
+    def check_outputs(self, who: str, outputs: int) -> None:
+        """Raise ShapeError, in the name of `who`, unless the loss is defined for so many outputs."""
 
     def label_columns(self, outputs: int) -> int:
         """Return the number of columns of labels for so many outputs."""
@@ -278,13 +289,15 @@ class WeightedLoss(Loss):
 
     weights: tuple[float, ...] | None = field(default=None, kw_only=False)
 
+    def check_outputs(self, who: str, outputs: int) -> None:
+        if self.weights is not None and len(self.weights) != outputs:
+            raise ShapeError(
+                f"{who}: expected {outputs} weights, got {len(self.weights)}. Give one weight for each output of the layer."
+            )
+
     def weigh(self, t: Array) -> Array:
         if self.weights is None:
             return t
         backend = state.backend
-        if len(self.weights) != t.shape[1]:
-            raise ShapeError(
-                f"loss {type(self).__name__}: expected {t.shape[1]} weights, got {len(self.weights)}. "
-                "Give one weight for each output of the layer."
-            )
+        self.check_outputs(f"loss {type(self).__name__}", t.shape[1])
         return backend.multiply(t, _weight_array(backend, backend.dtype_name(t), self.weights), t)

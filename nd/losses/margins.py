@@ -102,7 +102,11 @@ class LossFMeasure(Loss):
 
     pure = True
     beta: float = 1.0
-    couples_outputs = True
+    couples_outputs = limits_outputs = True
+
+    def check_outputs(self, who: str, outputs: int) -> None:
+        if outputs not in (1, 2):
+            raise ShapeError(f"{who}: the output must have 1 or 2 columns, got {outputs}. Change n_out.")
 
     @explained
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
@@ -145,10 +149,7 @@ class LossFMeasure(Loss):
         return activation.backprop(z, p, slope, slope if out is None else out)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
-        if p.shape[-1] not in (1, 2):
-            raise ShapeError(
-                f"loss LossFMeasure: the output must have 1 or 2 columns, got {p.shape[-1]}. Change n_out."
-            )
+        self.check_outputs(f"loss {type(self).__name__}", p.shape[-1])
         self.check_labels(labels, p, p.shape[1])
         self.check_mask(mask, p)
         return cast(labels, p)

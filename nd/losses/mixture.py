@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from backends.errors import ShapeError, describe_shape
+from backends.errors import ShapeError
 from nd.activations import Activation
 from nd.arguments import Count
 from nd.state import state
@@ -34,16 +34,19 @@ class LossMixtureDensity(Loss):
     pure = splits = True
     mixtures: Count
     labels_width: Count
-    couples_outputs = True
+    couples_outputs = limits_outputs = True
+
+    def check_outputs(self, who: str, outputs: int) -> None:
+        k, width = self.mixtures, self.labels_width
+        if outputs != k * (width + 2):
+            raise ShapeError(
+                f"{who}: the output must be [N, {k * (width + 2)}] for {k} mixtures of labels [N, {width}], got "
+                f"[N, {outputs}]. Set n_out to mixtures * (labels_width + 2)."
+            )
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
-        k, width = self.mixtures, self.labels_width
-        if p.shape[-1] != k * (width + 2):
-            raise ShapeError(
-                f"loss LossMixtureDensity: the output must be [N, {k * (width + 2)}] for {k} mixtures of labels "
-                f"[N, {width}], got {describe_shape(p.shape)}. Set n_out to mixtures * (labels_width + 2)."
-            )
-        self.check_labels(labels, p, width)
+        self.check_outputs(f"loss {type(self).__name__}", p.shape[-1])
+        self.check_labels(labels, p, self.labels_width)
         self.check_mask(mask, p)
         return cast(labels, p)
 

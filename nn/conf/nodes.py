@@ -193,7 +193,8 @@ class NetworkConfiguration(Checked):
         plain = plain and self.backprop_type == BackpropType.STANDARD
         for node in self.nodes if plain else ():
             loss, drop_out = (getattr(node.conf, name, None) for name in ("loss", "drop_out"))
-            plain = plain and drop_out is None and getattr(loss, "weights", None) is None
+            plain = plain and drop_out is None and not getattr(loss, "limits_outputs", False)
+            plain = plain and getattr(loss, "weights", None) is None
         if plain:
             return
         from .training_checks import check_training  # which most programs do not need

@@ -32,8 +32,8 @@ def check_training(conf: NetworkConfiguration) -> None:
 
             refuse_reading_ahead("truncated backprop", node.label)
     if any(_needs_sizes(node.conf) for node in conf.nodes):
-        types = conf.node_types([None] * len(conf.input_names)) or ()
-        for node, of_node in zip(conf.nodes, types, strict=False):
+        types = conf.node_types([None] * len(conf.input_names)) or [None] * len(conf.nodes)
+        for node, of_node in zip(conf.nodes, types, strict=True):
             _check_sizes(node, of_node)
 
 
@@ -48,22 +48,22 @@ def _check_line_search(algorithm: str, node: NodeConf) -> None:
 
 
 def _needs_sizes(conf: Any) -> bool:
-    weights = getattr(getattr(conf, "loss", None), "weights", None)
-    return weights is not None or isinstance(getattr(conf, "drop_out", None), SpatialDropout)
+    loss = getattr(conf, "loss", None)
+    limits = loss is not None and (loss.limits_outputs or getattr(loss, "weights", None) is not None)
+    return limits or isinstance(getattr(conf, "drop_out", None), SpatialDropout)
 
 
-def _check_sizes(node: NodeConf, types: NodeTypes) -> None:
-    """Refuse a loss with weights for another number of outputs, and dropout of channels where there are none."""
+def _check_sizes(node: NodeConf, types: NodeTypes | None) -> None:
+    """Refuse a loss that is for another number of outputs, and dropout of channels where there are none."""
     conf: Any = node.conf
-    weights = getattr(getattr(conf, "loss", None), "weights", None)
-    outputs = types.output.shape[0]
-    if weights is not None and outputs is not None and len(weights) != outputs:
-        raise nd.ShapeError(
-            f"{node.label}: loss {type(conf.loss).__name__}: expected {outputs} weights, got {len(weights)}. Give one "
-            "weight for each output of the layer."
-        )
+    loss = getattr(conf, "loss", None)
+    outputs = getattr(conf, "n_out", None) if types is None else types.output.shape[0]
+    if loss is not None and outputs is not None:
+        loss.check_outputs(f"{node.label}: loss {type(loss).__name__}", outputs)
+    if types is None or not isinstance(getattr(conf, "drop_out", None), SpatialDropout):
+        return
     shape = types.inputs[0].shape
-    if isinstance(getattr(conf, "drop_out", None), SpatialDropout) and len(shape) < 2:
+    if len(shape) < 2:
         raise nd.ShapeError(
             f"{node.label}: SpatialDropout: expected input [N, C, ...] of rank 3 or more, got "
             f"{describe_shape(('N', *shape))}. Use Dropout for rows."

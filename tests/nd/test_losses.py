@@ -347,7 +347,7 @@ def test_f_measure_needs_one_or_two_outputs(backend):
 def test_mixture_density_knows_its_width(backend):
     p = backend.full((2, 7), 0.5, "float32")
     with pytest.raises(
-        nd.ShapeError, match=r"the output must be \[N, 8\] for 2 mixtures of labels \[N, 2\], got \[2, 7\]"
+        nd.ShapeError, match=r"the output must be \[N, 8\] for 2 mixtures of labels \[N, 2\], got \[N, 7\]"
     ):
         losses.LossMixtureDensity(mixtures=2, labels_width=2).score(p, p, p, Identity())
     with pytest.raises(nd.ConfigurationError, match=r"^LossMixtureDensity: mixtures must be an integer >= 1, got 0"):
