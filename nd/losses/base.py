@@ -292,7 +292,8 @@ class WeightedLoss(Loss):
     def check_outputs(self, who: str, outputs: int) -> None:
         if self.weights is not None and len(self.weights) != outputs:
             raise ShapeError(
-                f"{who}: expected {outputs} weights, got {len(self.weights)}. Give one weight for each output of the layer."
+                f"{who}: expected {outputs} weights, got {len(self.weights)}. Give one weight for each output of the "
+                "layer."
             )
 
     def weigh(self, t: Array) -> Array:

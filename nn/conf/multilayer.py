@@ -42,6 +42,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
     preprocessors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
     input_type: InputType | None = None
     compared: ClassVar[tuple[str, ...]] = ("layers", "preprocessors")
+    needs_series: ClassVar[bool] = True
     made_by: ClassVar[str] = "Say NeuralNetConfiguration(...).list(layer, layer)."
     java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
 

@@ -93,6 +93,8 @@ class NetworkConfiguration(Checked):
     tbptt_exact: bool = False
     compared: ClassVar[tuple[str, ...]] = ()
     """Fields that two configurations of equal networks share, beside those of the training."""
+    needs_series: ClassVar[bool] = False
+    """Whether truncated backprop needs all features and labels to be series."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

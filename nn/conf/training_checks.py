@@ -8,6 +8,7 @@ import nd
 from nd.checks import describe_shape
 from optimize import NoOp
 
+from .data_formats import SERIES
 from .dropout import SpatialDropout
 from .enums import BackpropType, OptimizationAlgorithm
 
@@ -24,6 +25,12 @@ def check_training(conf: NetworkConfiguration) -> None:
     """
     searching = conf.optimization_algo != OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT
     truncated = conf.backprop_type != BackpropType.STANDARD
+    types = conf.network_input_types()
+    if truncated and conf.needs_series and types[0] is not None and types[0].format not in SERIES:
+        raise nd.ConfigurationError(
+            f"backprop_type={str(conf.backprop_type)!r}: series must come in, got input_type={types[0]}. Set "
+            "backprop_type='standard', or input_type=InputType.recurrent(n)."
+        )
     for node in conf.nodes if searching or truncated else ():
         if searching:
             _check_line_search(conf.optimization_algo, node)
@@ -32,8 +39,8 @@ def check_training(conf: NetworkConfiguration) -> None:
 
             refuse_reading_ahead("truncated backprop", node.label)
     if any(_needs_sizes(node.conf) for node in conf.nodes):
-        types = conf.node_types([None] * len(conf.input_names)) or [None] * len(conf.nodes)
-        for node, of_node in zip(conf.nodes, types, strict=True):
+        of_nodes = conf.node_types([None] * len(types)) or [None] * len(conf.nodes)
+        for node, of_node in zip(conf.nodes, of_nodes, strict=True):
             _check_sizes(node, of_node)
 
 

@@ -40,8 +40,6 @@ class MultiLayerNetwork(Network):
     runs is refused. Source: DL4J ``MultiLayerNetwork``. Differs: in Java a thread has one generator.
     """
 
-    needs_series = True
-
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         super().__init__(conf, params)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import nd
 from nd.arguments import Count, Natural, NonNegative, Range, called, checked
@@ -42,9 +42,6 @@ def second_call(who: str) -> nd.ConfigurationError:
 
 class Trainable(NetworkCore):
     """Training: fit and its listeners, stopping, learning rates."""
-
-    needs_series: ClassVar[bool] = False
-    """Whether truncated backprop needs all features and labels to be series."""
 
     # ---- listeners
 
@@ -237,7 +234,7 @@ class Trainable(NetworkCore):
 
         self.shared_nodes.check_reads_no_later_steps("truncated backprop")
         series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
-        needed = len(step.features) + len(step.labels) if self.needs_series else 0
+        needed = len(step.features) + len(step.labels) if conf.needs_series else 0
         if len(series.lengths) > 1 or sum(series.features + series.labels) < needed:
             shapes = [[list(array.shape) for array in group] for group in (step.features, step.labels)]
             raise nd.ShapeError(

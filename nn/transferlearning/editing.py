@@ -107,7 +107,8 @@ class TransferLearning(Checked):
         Raises
         ------
         ConfigurationError, ShapeError
-            A layer does not exist, cannot be changed so, or does not fit on the one below it.
+            A layer does not exist, cannot be changed so, or does not fit on the one below it; or the new network could
+        take no step, as by truncated backprop through a layer that reads ahead.
         """
         with Restoring(), self.network.on_backend(), nd.random.drawing(nd.random.get_random()):
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
@@ -261,6 +262,7 @@ class _Editing(Resizing[int]):
             input_type=self.input_type,
             **self.fine_tune.of_series(self.old),
         )
+        conf.check_training()
         network = MultiLayerNetwork(conf).init()
         parts = [part for of_layer in self.params for part in of_layer]
         if parts:
