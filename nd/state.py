@@ -7,8 +7,8 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
 from typing import Any, ClassVar
 
@@ -146,9 +146,14 @@ class InForce(ContextDecorator):
 
     def __exit__(self, kind: object = None, *error: object) -> None:
         attributes = state.__dict__
-        block, outer, attributes["generator"], drawn = attributes["outer"].pop()
-        while block is not self:  # whose end Ctrl-C has cut short
-            block, outer, attributes["generator"], drawn = attributes["outer"].pop()
+        blocks = attributes["outer"]
+        place = len(blocks) - 1
+        while place >= 0 and blocks[place][0] is not self:  # behind it are blocks whose end Ctrl-C has cut short
+            place -= 1
+        if place < 0:  # a `Restoring` has put back already what this one would
+            return
+        _, outer, attributes["generator"], drawn = blocks[place]
+        del blocks[place:]
         if outer is not None:
             attributes["backend"] = outer
         elif "backend" in attributes:
@@ -228,11 +233,24 @@ def is_eager() -> bool:
     return state.eager
 
 
-@contextmanager
-def computing(chosen: Backend) -> Iterator[None]:
-    """Select a backend for a block whose results are checked for finiteness, so that the backend need not warn."""
-    with within(chosen), chosen.quiet():
-        yield
+class computing:
+    """Selects a backend for a block whose results are checked for finiteness, so that the backend need not warn.
+
+    A class: what a Ctrl-C leaves of a generator would put things back when it is dropped, perhaps in another block.
+    """
+
+    __slots__ = ("_backend", "_quiet")
+
+    def __init__(self, chosen: Backend) -> None:
+        self._backend, self._quiet = within(chosen), chosen.quiet()
+
+    def __enter__(self) -> None:
+        self._backend.__enter__()
+        self._quiet.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._quiet.__exit__(*error)
+        self._backend.__exit__(*error)
 
 
 def within(chosen: Backend) -> AbstractContextManager[object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import partial
 from typing import Any
 
@@ -58,6 +59,11 @@ def _parts(start: int, stop: int, most: int) -> list[slice]:
     size = -(-length // -(-length // most))
     size += -size % VECTOR if size >= VECTOR else 0
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
+
+
+def _run_with_buffer(run: Callable[..., list[Any]], tasks: Sequence[Callable[[], object]]) -> list[Any]:
+    np.setbufsize(UFUNC_BUFFER)
+    return run(tasks)
 
 
 def _sum_of_places(x: NumpyArray, keepdims: bool) -> NumpyArray | None:
@@ -217,12 +223,10 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
 
     def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
         """Run tasks while the BLAS has one thread per task."""
-        blas, before = self._blas.hold(), np.getbufsize()
+        blas = self._blas.hold()
         try:
-            np.setbufsize(UFUNC_BUFFER)
-            return run(tasks)
+            return copy_context().run(_run_with_buffer, run, tasks)  # a Ctrl-C leaves NumPy's settings as they are
         finally:
-            np.setbufsize(before)
             self._blas.release(blas)
 
     # ---- creation and shape

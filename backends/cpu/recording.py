@@ -70,7 +70,8 @@ class Recording:
         try:
             yield
         finally:
-            _active.recording = outer
+            if _active.recording is self:  # a block that Ctrl-C has left may end while another one records
+                _active.recording = outer
 
     def replay(self) -> None:
         """Make all calls again, without warnings of what is not finite: whoever reads the results checks that.

@@ -125,8 +125,7 @@ class EarlyStoppingTrainer(JavaNames):
         for condition in [*conditions, *self.conf.epoch_termination_conditions]:
             condition.initialize()
         self.listener.on_start(self.conf, self.model)
-        with ExitStack() as stack:
-            stack.enter_context(Handling())
+        with Handling(), ExitStack() as stack:
             for listener in self.model.listeners:
                 stack.callback(listener.close)
             source: Any = self._iterator

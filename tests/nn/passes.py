@@ -82,6 +82,9 @@ def _eager(net):
         net.fit(IMAGES)
 
 
+eager_block = _eager.__code__
+
+
 def _stop_early(net):
     conf = EarlyStoppingConfiguration(
         epoch_termination_conditions=MaxEpochsTerminationCondition(2),
@@ -244,14 +247,18 @@ def faults(name, library, net, before, path):
 
 
 class Unraisable:
-    """Hears what Python swallows."""
+    """Hears what Python swallows; a file that is dropped, as Ctrl-C came when it was open, is closed."""
 
     def __init__(self):
         self.heard = []
 
     def __enter__(self):
-        self._before, sys.unraisablehook = sys.unraisablehook, lambda told: self.heard.append(str(told.object))
+        self._before, sys.unraisablehook = sys.unraisablehook, self._hear
         return self.heard
 
     def __exit__(self, *error):
         sys.unraisablehook = self._before
+
+    def _hear(self, told):
+        if not issubclass(told.exc_type, ResourceWarning):
+            self.heard.append(f"{told.exc_type.__name__} in {told.object}")

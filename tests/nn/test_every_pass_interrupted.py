@@ -44,11 +44,11 @@ class AtEvent:
         code = frame.f_code
         if not code.co_filename.startswith(TRACED) or "importlib" in code.co_filename:
             return None
-        dropped = (
-            event == "call" and code.co_flags & inspect.CO_GENERATOR
-        )  # or resumed: a trace is told the same of both
+        # A trace is told of generators that are dropped, too, where Python does not look for signals.
+        dropped = code.co_flags & inspect.CO_GENERATOR and (event == "call" or code.co_name == "<genexpr>")
+        of_user = code.co_name == "__exit__" and frame.f_back.f_code is passes.eager_block  # see docs/threads.md
         checked = event != "line" or (frame.f_lineno in interruptible_lines(code) and not leaves(code, frame.f_lasti))
-        if not dropped and event != "exception" and checked:
+        if not (dropped or of_user) and event != "exception" and checked:
             self.count += 1
             if self.count >= self.at and not self.where:
                 self.where = f"{code.co_filename}: {code.co_qualname}:{frame.f_lineno}, {event}"
