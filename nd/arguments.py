@@ -181,10 +181,10 @@ def argument_rules(function: Any) -> tuple[dict[str, tuple[Rule, Any]], str]:
 
 
 def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
-    """Return name -> value of a call; None where the function does not take so many, or those."""
+    """Return name -> value of a call; None where the function does not take those, or hides what it takes."""
     try:
         return dict(inspect.signature(function).bind(*arguments, **named).arguments)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: one of C's without a signature
         return None
 
 

@@ -52,6 +52,10 @@ class JavaEnum(StrEnum, metaclass=JavaEnumType):
     """String enum with the methods that Java's programs call on enums: ``values()``, ``fromString``, ``valueOf``."""
 
     @classmethod
+    def _missing_(cls, value: object) -> None:
+        check_choice(cls.__name__, "member", value, cls)  # which says what is meant, and raises a ValueError
+
+    @classmethod
     def values(cls) -> list[Self]:
         """Return the members."""
         return list(cls)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nd import FormatError
+from nd.arguments import shown
 
 _SMALLEST, _LOAD = 16, 0.75
 
@@ -129,4 +130,6 @@ def stored_order(
 
 def _order_in(document: Mapping[str, Any], key: str) -> list[Any] | None:
     order = document.get(key)
-    return order if isinstance(order, list) and order else None
+    if order is not None and not isinstance(order, list):
+        raise FormatError(f"configuration: {key} must be a list of vertices, got {shown(order)}.")
+    return order or None

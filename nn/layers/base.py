@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -40,6 +41,8 @@ from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
+
+_LOG = logging.getLogger(__name__)
 
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
@@ -131,8 +134,15 @@ class LayerConf(Checked):
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         """Return a copy with every unset value taken from the network's defaults."""
+        self.say_what_is_ignored(index)
         unset = {name: getattr(defaults, name) for name in self.inherited if getattr(self, name) is None}
         return replace(self, **unset, name=self.name or f"layer{index}")
+
+    def say_what_is_ignored(self, index: int) -> None:
+        """Say on the log that a layer without dropout was given some."""
+        if self.drop_out is not None and not self.runtime.takes_dropout:
+            said = "%s: drop_out is not applied, as in Java, which has none here. Put a DropoutLayer in front."
+            _LOG.warning(said, label_of(index, self))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         """Return the preprocessor that has to stand between that input and this layer, if any."""

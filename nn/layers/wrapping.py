@@ -162,6 +162,7 @@ class WrappingConf(LayerConf):
         return self.inside.drawings
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        self.say_what_is_ignored(index)
         layer = replace(self.inside, name=self.inside.name or self.name).resolved(defaults, index)
         return replace(self.around(layer), name=self.name or layer.name)
 

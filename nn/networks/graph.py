@@ -256,6 +256,8 @@ class ComputationGraph(Network):
         """
         if len(xs) == 1 and isinstance(xs[0], bool):  # Java's feedForward(train)
             train, xs = xs[0], ()
+        elif len(xs) > 1 and isinstance(xs[-1], bool):  # as a MultiLayerNetwork's
+            train, xs = xs[-1], xs[:-1]
         train = converted("feed_forward", "train", SWITCH, train, False)
         self.check_init()
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import nd
+from nd.arguments import shown
 from nd.java_names import JavaNames
 from nd.typing import Array
 
@@ -20,6 +21,12 @@ class Gradient(Protocol):
 
     def gradient(self) -> Array:
         """Return the flat vector ``[1, n]``."""
+
+
+def _names(order: Sequence[str]) -> list[str]:
+    if isinstance(order, str) or not isinstance(order, Sequence) or not all(isinstance(key, str) for key in order):
+        raise nd.ArgumentError(f"gradient: order must be a list of names of variables, got {shown(order)}.")
+    return list(order)
 
 
 class DefaultGradient(JavaNames):
@@ -78,6 +85,9 @@ class DefaultGradient(JavaNames):
         array or None
             The one that was there before.
         """
+        if not isinstance(key, str) or not nd.is_array(gradient):
+            wrong = f"variable {shown(key)} and a gradient {shown(gradient)}"
+            raise nd.ArgumentError(f"set_gradient_for: expected a name and an array, got {wrong}. Use nd.create.")
         former = self._table.get(key)
         self._table[key] = gradient
         if flattening_order is not None:
@@ -92,7 +102,7 @@ class DefaultGradient(JavaNames):
         """Return the flat vector ``[1, n]``; with the names of variables, these joined in that order."""
         if order is None and self._vector is not None:
             return self._vector
-        keys = list(self._table) if order is None else order
+        keys = list(self._table) if order is None else _names(order)
         if not keys:
             raise nd.ConfigurationError("gradient: expected gradients of variables, got none. Call set_gradient_for.")
         return joined((self.get_gradient_for(key), self._orders.get(key)) for key in keys)

@@ -120,8 +120,8 @@ class CheckpointListener(Listener):
     @staticmethod
     @checked
     def available_checkpoints(folder: Path) -> list[Checkpoint]:
-        """Return the checkpoints in a folder, oldest first."""
-        return checkpoints_in(folder)
+        """Return the checkpoints in a folder, oldest first; none where there is no folder."""
+        return checkpoints_in(folder) if os.path.isdir(folder) else []
 
     @staticmethod
     @checked

@@ -18,6 +18,7 @@ from nn import (
     MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
+    WeightInit,
     load,
 )
 
@@ -45,6 +46,7 @@ def many_names():
 
 BASE = NeuralNetConfiguration(seed=1)
 CALLS = {
+    "a member": lambda: WeightInit(LONG),
     "a text": lambda: BASE.list(DenseLayer(n_in=1, n_out=1, activation=LONG)),
     "a list": lambda: BASE.list([*[DenseLayer(n_in=1, n_out=1)] * 1000, LONG]),
     "many names": lambda: BASE.graph({"x": InputType.feed_forward(4)}, many_names(), "nothing"),

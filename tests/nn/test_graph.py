@@ -87,6 +87,7 @@ def test_outputs_are_in_their_order_and_activations_by_name():
         np.testing.assert_allclose(kind, expected["kind"], **CLOSE)
         np.testing.assert_allclose(size, expected["size"], **CLOSE)
     named = net.feed_forward(A, B)
+    assert list(net.feed_forward(A, B, False)) == list(named)
     assert list(named) == net.topological_order()
     assert net.topological_order()[:2] == ["a", "b"]
     for name, array in named.items():

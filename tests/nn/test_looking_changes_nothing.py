@@ -227,6 +227,12 @@ def test_the_gradient_that_is_shown_is_the_callers_own():
     orders = {view.key: view.spec.order for view in net.conf.layout().views}
     assert {key: gradient.flattening_order_for_variable(key) for key in orders} == orders
     assert set(orders.values()) == {"c", "f"}
+    with pytest.raises(
+        nd.ArgumentError, match=r"set_gradient_for: expected a name and an array, got variable '0_W' and"
+    ):
+        gradient.set_gradient_for("0_W", 3)
+    with pytest.raises(nd.ArgumentError, match="gradient: order must be a list of names of variables, got 5"):
+        gradient.gradient(5)
     gradient.set_gradient_for("0_W", nd.zeros(4, 2, 3, 3, dtype="float64"))
     gradient.clear()
     assert gradient.gradient_for_variable() == {}

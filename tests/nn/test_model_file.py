@@ -215,6 +215,8 @@ def test_topological_order_by_hand():
     ({"networkInputs": ["in", "a"]}, "expected every vertex once"),
     ({"networkInputs": [["in"]]}, "must be lists of names"),
     ({"vertices": {"c": 3}}, "expected an object with '@class', got 3"),
+    ({"topologicalOrder": 5}, "topologicalOrder must be a list of vertices, got 5"),
+    ({"topologicalOrderStr": {}}, r"topologicalOrderStr must be a list of vertices, got \{\}"),
     ({"topologicalOrder": [0, 1]}, "topologicalOrder must name each of 5 vertices once"),
     ({"topologicalOrder": [0, 1, 2, 3, 99]}, "topologicalOrder(Str)? must name each"),
     ({"topologicalOrderStr": ["in", "a", "b", "c", "c"]}, "topologicalOrder(Str)? must name each"),

@@ -197,6 +197,8 @@ def test_nothing_to_read(tmp_path):
     assert CheckpointListener.last_checkpoint(tmp_path / "nowhere") is None
     assert CheckpointListener.last_checkpoint(tmp_path) is None
     assert CheckpointListener.available_checkpoints(tmp_path) == []
+    (tmp_path / "a file").write_text("")
+    assert CheckpointListener.available_checkpoints(tmp_path / "a file") == []
     with pytest.raises(FileNotFoundError, match=r"must hold a complete checkpoint, got the numbers: none"):
         MultiLayerNetwork.load_checkpoint(tmp_path)
     trained(tmp_path, epochs=2, save_every_n_epochs=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, ShapeError, describe_shape
+from backends.errors import DataError, ShapeError, check_mask, describe_shape
 from nd.dataset.normalizers.arrays import aligned, as_numbers
 from nd.serde import as_host
 
@@ -47,10 +47,15 @@ class ColumnStatistics(ABC):
         ShapeError
             The array has another number of columns than the first one, or the mask does not fit.
         DataError
-            A number that counts is NaN or infinite.
+            A number that counts is NaN or infinite, or one of the mask is, or is negative.
         """
         host = as_host(as_numbers(self.who, x))
-        counts = None if mask is None else aligned(self.who, host, as_host(mask)) != 0
+        counts = None
+        if mask is not None:
+            check_mask(self.who, as_host(mask))
+            counts = aligned(self.who, host, as_host(mask)) != 0
+        if 0 in host.shape[1:]:
+            raise ShapeError(f"{self.who}: expected columns of numbers, got {describe_shape(host.shape)}. Give some.")
         if self.count is None:
             self.count = np.zeros(host.shape[1], np.int64)
             self._start(host.shape[1])

@@ -50,11 +50,12 @@ class ActivationLayer(LayerConf):
     input_format : str, optional
         Format of what comes in: the network sets it.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----
-    Applies no dropout, neither its own `drop_out` nor the network's, as in Java. Source: DL4J ``ActivationLayer``.
+    Applies no dropout, neither its own `drop_out`, of which the log says so, nor the network's, as in Java. Source:
+    DL4J ``ActivationLayer``.
     """
 
     activation: str | Activation | None = field(default=None, kw_only=False)

@@ -17,7 +17,7 @@ EXEMPT: dict[str, str] = {
             "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
             "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of", "check_inputs",
             "check_range", "from_row", "node_types", "with_confs", "projections",
-            "lstm_specs", "of_series",
+            "lstm_specs", "of_series", "say_what_is_ignored",
         )], _LAYER,
     ),
     **dict.fromkeys(
@@ -87,10 +87,11 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         [f"*.{name}" for name in (
             "check_array", "check_given", "check_initialized", "check_labels", "check_lengths", "check_mask",
-            "check_not_learning", "check_number", "check_repeatable", "check_same_dtype", "check_source", "computed",
-            "fixed", "fitted_group", "hear_gradient", "hear_iteration", "map_arrays", "new_normalizer", "normalizer_of",
-            "note_sizes", "passing", "point", "pre_processed", "read_settings", "rows_of", "set_rows", "single",
-            "steps_of", "through", "value_of", "weigh", "who", "with_rows", "write_settings", "written",
+            "check_not_learning", "check_number", "check_outputs", "check_repeatable", "check_same_dtype",
+            "check_source", "computed", "fitted_group", "fixed", "hear_gradient", "hear_iteration", "map_arrays",
+            "new_normalizer", "normalizer_of", "note_sizes", "passing", "point", "pre_processed", "read_settings",
+            "rows_of", "set_rows", "single", "steps_of", "through", "value_of", "weigh", "who", "with_rows",
+            "write_settings", "written",
         )], _SHARED,
     ),
     **dict.fromkeys(
