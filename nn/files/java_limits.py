@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
+from ..conf.data_formats import channels_last
 from .findings import JavaLimitWarning
 
 RELEASE = "1.0.0-M2.1"
@@ -34,16 +36,29 @@ class Part(NamedTuple):
     number : int
         Of the node that it belongs to.
     conf : NetworkConfiguration
+    types : callable
+        Returns the types of all nodes, None where they are not known.
     """
 
     part: Any
     number: int
     conf: Any
+    types: Callable[[], Any]
+
+    @property
+    def node(self) -> Any:
+        """The node that it belongs to."""
+        return self.conf.nodes[self.number]
 
     def arriving(self) -> Any:
         """Return the type of what comes into the node, None where it is not known."""
-        types = self.conf.node_types([None] * len(self.conf.input_names))
+        types = self.types()
         return types[self.number].inputs[0] if types else None
+
+    def has_channels_last(self) -> bool:
+        """Tell whether what comes into the node has its channels in the last axis."""
+        source, formats = self.node.inputs[0], self.conf.formats
+        return channels_last(formats.inputs[-1 - source] if source < 0 else formats.behind[source])
 
 
 @dataclass(frozen=True)
@@ -105,6 +120,11 @@ def has_noisy_bias(layer: Any) -> bool:
     return bool(getattr(getattr(layer, "weight_noise", None), "apply_to_biases", False))
 
 
+def is_noisy(layer: Any) -> bool:
+    """Tell whether a layer has dropout, or noise of its weights."""
+    return any(getattr(layer, name, None) is not None for name in ("drop_out", "weight_noise"))
+
+
 def _is_first_over_images(part: Part) -> bool:
     conf = part.conf
     return part.part is conf.nodes[0].conf and "ConvolutionalType" in _names_of(getattr(conf, "input_type", None))
@@ -123,6 +143,22 @@ def _is_not_recurrent(part: Part) -> bool:
     return "RecurrentConf" not in _names_of(part.part.innermost)
 
 
+def _reads_an_output(part: Part) -> bool:
+    outputs, nodes = getattr(part.conf, "outputs", ()), part.conf.nodes
+    reads = part.part is part.node.conf and any(source >= 0 for source in part.node.inputs)
+    return reads and any(nodes[source].name in outputs for source in part.node.inputs if source >= 0)
+
+
+def _has_places(part: Part) -> bool:
+    kind = part.arriving()
+    return kind is not None and len(kind.shape) > 1
+
+
+def _is_not_square(part: Part) -> bool:
+    kind = part.arriving()
+    return kind is not None and len(kind.shape) == 3 and kind.shape[1] != kind.shape[2]
+
+
 def _wraps(name: str) -> Callable[[Part], bool]:
     """Return whether a layer is around one of a class."""
     return lambda part: name in _names_of(part.part.layer)
@@ -138,21 +174,39 @@ LIMITS = (
               _wraps("LastTimeStep")),
     JavaLimit("CnnLossLayer of class numbers", "fails", TRAIN, ("CnnLossLayer",),
               lambda part: "LossSparseMCXENT" in _names_of(part.part.loss)),
+    JavaLimit("Convolution1DLayer of series NWC", "fails", TRAIN, ("Convolution1DLayer",),
+              lambda part: part.part.data_format == "NWC"),
+    JavaLimit("FrozenLayerWithBackprop", "draws noise on its way back that its activations are without, or fails",
+              TRAIN, ("FrozenLayerWithBackprop",), lambda part: is_noisy(part.part.innermost)),
+    JavaLimit("L2NormalizeVertex in double precision", "fails for images and series", RUN, ("L2NormalizeVertex",),
+              lambda part: part.conf.base.dtype == "float64" and _has_places(part)),
+    JavaLimit("L2NormalizeVertex over some axes", "fails for images and series", TRAIN, ("L2NormalizeVertex",),
+              lambda part: bool(part.part.dimension) and _has_places(part)),
     JavaLimit("LBFGS above FrozenLayerWithBackprop", "the gradient is taken for one of all parameters", TRAIN,
               ("FrozenLayerWithBackprop",), lambda part: part.conf.optimization_algo == "lbfgs"),
     JavaLimit("LearnedSelfAttentionLayer", "fails", RUN, ("LearnedSelfAttentionLayer",)),
+    JavaLimit("MergeVertex of volumes NDHWC", "merges the depth", RUN, ("MergeVertex",),
+              lambda part: _is_over_volumes(part) and part.has_channels_last()),
     JavaLimit("OCNNOutputLayer with dropout", "fails", TRAIN, ("OCNNOutputLayer",),
               lambda part: bool(part.part.drop_out)),
     JavaLimit("PReLULayer with shared axes", "fails", TRAIN, ("PReLULayer",), lambda part: bool(part.part.shared_axes)),
+    JavaLimit("PoolHelperVertex", "fails for images that are not square", TRAIN, ("PoolHelperVertex",),
+              lambda part: _is_not_square(part) and not part.has_channels_last()),
+    JavaLimit("PoolHelperVertex, channels last", "takes a channel away in the place of a row", RUN,
+              ("PoolHelperVertex",), Part.has_channels_last),
     JavaLimit("RnnLossLayer of series NWC", "takes its input for the labels", RUN, ("RnnLossLayer",),
               lambda part: part.part.data_format == "NWC"),
     JavaLimit("RnnOutputLayer without a bias", "fails", RUN, ("RnnOutputLayer",), lambda part: not part.part.has_bias),
+    JavaLimit("SimpleRnn of series NWC with dropout", "fails", TRAIN, ("SimpleRnn",),
+              lambda part: bool(part.part.drop_out) and part.part.data_format == "NWC"),
     JavaLimit("SimpleRnn with layer normalisation", "fails", RUN, ("SimpleRnn",),
               lambda part: part.part.has_layer_norm),
     JavaLimit("SpaceToBatchLayer with dropout", "fails", TRAIN, ("SpaceToBatchLayer",),
               lambda part: bool(part.part.drop_out)),
     JavaLimit("SpatialDropout of RnnOutputLayer", "fails", TRAIN, ("RnnOutputLayer",),
               lambda part: "SpatialDropout" in _names_of(part.part.drop_out)),
+    JavaLimit("SubsetVertex, channels last", "takes rows of images, steps of series", RUN, ("SubsetVertex",),
+              Part.has_channels_last),
     JavaLimit("activations of SameDiff layers", "are not all there", RUN, _ACTIVATE_BY_SAME_DIFF,
               lambda part: type(part.part.activation).__name__ in _NOT_IN_SAME_DIFF),
     JavaLimit("equal norms", "MinMaxNormConstraint fails where both are equal", TRAIN, ("MinMaxNormConstraint",),
@@ -168,6 +222,8 @@ LIMITS = (
     JavaLimit("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails", TRAIN,
               _UNSHARED, lambda part: _has_norm_over_vectors(part.part)),
     JavaLimit("norm of a scalar", "fails", TRAIN, _NORMS, lambda part: "r" in (part.part.params or ())),
+    JavaLimit("output that is read", "an output that another vertex reads: fails", TRAIN, ("LayerConf", "VertexConf"),
+              _reads_an_output),
     JavaLimit("wide response normalisation", "fails: the window is wider than the channels", RUN,
               ("LocalResponseNormalization",), _is_wider_than_the_channels),
 )  # fmt: skip
@@ -178,13 +234,14 @@ LIMIT = {limit.name: limit for limit in LIMITS}
 def limits_in(conf: Any, limits: Iterable[JavaLimit] = LIMITS) -> list[JavaLimit]:
     """Return those that networks of a configuration meet with, in their order."""
     limits, met = list(limits), set()
+    types = cache(lambda: conf.node_types([None] * len(conf.input_names)))
     for number, node in enumerate(conf.nodes):
         for part in parts_in(node.conf):
             names = _names_of(part) if is_dataclass(part) else set()
             met |= {
                 limit.name
                 for limit in limits
-                if not names.isdisjoint(limit.kinds) and limit.such(Part(part, number, conf))
+                if not names.isdisjoint(limit.kinds) and limit.such(Part(part, number, conf, types))
             }
     return [limit for limit in limits if limit.name in met]
 

@@ -91,10 +91,6 @@ def masks_what_is_not_finite(result: Result) -> bool:
     return isinstance(last.loss, LOGARITHMS) and isinstance(last.activation, NEGATIVES)
 
 
-def is_noisy(layer: Any) -> bool:
-    return bool(layer.drop_out or getattr(layer, "weight_noise", None))
-
-
 def is_truncated(result: Result) -> bool:
     return getattr(result.conf, "backprop_type", "") == "truncated_bptt"
 
@@ -174,6 +170,16 @@ FAULTS = (
     limit("SimpleRnn with layer normalisation", "normalised recurrent layer"),
     limit("noise of no bias", "noise of no bias"),
     limit("RnnLossLayer of series NWC", "losses of series NWC", more=OUTPUT | GRADIENT),
+    limit("Convolution1DLayer of series NWC", "convolution of series NWC"),
+    limit("SimpleRnn of series NWC with dropout", "dropout of a recurrent layer of series NWC"),
+    # ---- graphs
+    limit("output that is read", "output that is read"),
+    limit("L2NormalizeVertex in double precision", "norm of images in double precision"),
+    limit("L2NormalizeVertex over some axes", "norm of images over their channels"),
+    limit("MergeVertex of volumes NDHWC", "merged volumes"),
+    limit("PoolHelperVertex", "helper of pooling"),
+    limit("PoolHelperVertex, channels last", "helper of pooling, channels last", more=OUTPUT | GRADIENT),
+    limit("SubsetVertex, channels last", "subset of channels that come last", more=OUTPUT | GRADIENT),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
@@ -205,9 +211,7 @@ FAULTS = (
           has(nn.RnnOutputLayer, lambda layer: layer.weight_noise), TRAINING, "noise of time steps"),
     Fault("CenterLossOutputLayer with weight noise", "draws it once more for the score",
           has(nn.CenterLossOutputLayer, lambda layer: layer.weight_noise), TRAINING, "noise of centers"),
-    Fault("FrozenLayerWithBackprop", "draws noise on its way back that its activations are without",
-          has(nn.FrozenLayerWithBackprop, lambda layer: is_noisy(layer.innermost)), TRAINS | GRADIENT,
-          "noise of frozen layers"),
+    limit("FrozenLayerWithBackprop", "noise of frozen layers", more=GRADIENT),
     Fault("LBFGS above FrozenLayerWithBackprop", "fails: it takes the gradient for one of all parameters",
           lambda result: result.conf.base.optimization_algo == "lbfgs" and has(nn.FrozenLayerWithBackprop)(result),
           TRAINS, "LBFGS above frozen layers"),

@@ -92,6 +92,7 @@ final class Proofs {
         proofs.graphs();
         new SeriesProofs(proofs).all();
         new NoiseProofs(proofs).all();
+        new GraphProofs(proofs).all();
         Json.write(Map.of("proofs", proofs.said), path);
     }
 
