@@ -18,6 +18,7 @@ HEADER = (
 IDENTITY = 16  # bytes before it: magic, class, byte order, ...
 PROGRAM = "IIQQQQ"  # type, flags, offset, two addresses, size in the file
 _LOADED = 1  # type of a program header
+_NAMES = 3  # type of a section
 _MACHINES = {62: "x86_64", 183: "aarch64", 21: "ppc64", 22: "s390x", 243: "riscv64", 3: "x86", 40: "arm"}
 _CACHE = "/etc/ld.so.cache"
 _FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
@@ -55,8 +56,12 @@ def _fault(path: str) -> str:
             if own and (header[4:6], machine) != own:
                 return f"expected one for {_MACHINES.get(own[1], own[1])}, got {_MACHINES.get(machine, machine)}"
             expected = max(_ends(file, header, status.st_size), default=0)
+            if expected <= status.st_size and not _has_names_of_sections(file, header):
+                return "expected the names of its sections, got other bytes"
     except FileNotFoundError:
         return ""
+    except struct.error:
+        return f"expected headers of {struct.calcsize(f'={PROGRAM}')} bytes or more, got less"
     except OSError as error:
         return f"expected a file that can be read, got {error.strerror or error}"
     return f"expected {expected:,} bytes, got {status.st_size:,}" if expected > status.st_size else ""
@@ -89,6 +94,16 @@ def _ends(file: BinaryIO, header: bytes, size: int) -> Iterator[int]:
     for _ in range(programs_count):
         kind, _, offset, _, _, length = struct.unpack_from(order + PROGRAM, file.read(program_size))
         yield offset + length if kind == _LOADED else 0
+
+
+def _has_names_of_sections(file: BinaryIO, header: bytes) -> bool:
+    """Tell whether what a linker writes last is there: where a copy was cut short there are zeros."""
+    fields = struct.unpack_from(_order(header) + HEADER, header, IDENTITY)
+    sections, (section_size, sections_count, of_names) = fields[5], fields[10:13]
+    if header[4] != 2 or not sections or not sections_count:
+        return True
+    file.seek(sections + of_names * section_size)
+    return struct.unpack_from(_order(header) + "II", file.read(section_size))[1] == _NAMES
 
 
 def _identity_of_python() -> tuple[bytes, int] | None:

@@ -169,16 +169,19 @@ def check_activations(
         Examples that are computed at the same time.
     keeping : Keeping
     """
-    size = rows * _BYTES[conf.dtype]
-    made = [size * math.prod(of_node.output.sizes) for of_node in types]
-    features = [size * math.prod(x.shape[1:]) for x in step.features]
+    size, examples = _BYTES[conf.dtype], _examples(conf, rows)
+    made = [size * n * math.prod(of_node.output.sizes) for n, of_node in zip(examples, types, strict=True)]
+    features = [size * rows * math.prod(x.shape[1:]) for x in step.features]
     arriving = [
         {source: made[source] if source >= 0 else features[-1 - source] for source in node.inputs}
         for node in conf.nodes
     ]
     needed = [own + sum(sources.values()) for own, sources in zip(made, arriving, strict=True)]
+    for number, node in enumerate(conf.nodes):
+        looks_at = getattr(node.conf, "looks_at", None)  # of attention
+        needed[number] += 0 if looks_at is None else size * examples[number] * looks_at(types[number].inputs)
     largest = max(range(len(needed)), key=needed.__getitem__)
-    shape = describe_shape((rows, *types[largest].output.shape))
+    shape = describe_shape((examples[largest], *types[largest].output.shape))
     remedy = "Give fewer examples at once, or make the layers smaller: summary() has them."
     check = nd.backend().check_memory
     check(conf.nodes[largest].label, needed[largest], f"activations {shape} and what they are made of", remedy)
@@ -187,3 +190,13 @@ def check_activations(
         if keeping is Keeping.INPUTS and any(spec.trainable for spec in node.conf.param_specs()):
             kept |= sources
     check("activations", sum(kept.values()), f"those of all layers for {rows} examples", remedy)
+
+
+def _examples(conf: NetworkConfiguration, rows: int) -> list[int]:
+    """Return of how many examples the activations of every node are."""
+    examples: list[int] = []
+    for node in conf.nodes:
+        arriving = [rows if source < 0 else examples[source] for source in node.inputs]
+        examples_of = getattr(node.conf, "examples_of", None)  # of vertices
+        examples.append(arriving[0] if examples_of is None else examples_of(arriving))
+    return examples

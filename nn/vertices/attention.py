@@ -218,6 +218,11 @@ class AttentionVertex(VertexConf):
         self.check(label)
         return RecurrentType(self.n_out, series_of(label, input_types[0]).time_series_length)  # type: ignore[arg-type]
 
+    def looks_at(self, types: Sequence[InputType]) -> int:
+        """Return how many weights of time steps there are for an example: of every key for each query, by head."""
+        queries, keys = (series_of("", kind).time_series_length or 0 for kind in (types[0], types[1 % len(types)]))
+        return self.n_heads * queries * keys
+
     def check(self, label: str) -> None:
         sizes = {name: getattr(self, name) for name in ("n_in_keys", "n_in_values", "n_in_queries", "n_out")}
         for name, size in sizes.items():

@@ -93,6 +93,10 @@ class VertexConf(Checked):
         """
         return input_types[0]
 
+    def examples_of(self, arriving: Sequence[int]) -> int:
+        """Return how many examples come out of so many of each input."""
+        return max(arriving)
+
     def param_specs(self) -> tuple[ParamSpec, ...]:
         """Return the parameters in the order of the flat vector."""
         return ()

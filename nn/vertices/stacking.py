@@ -107,6 +107,9 @@ class StackVertex(VertexConf):
             return replace(first, time_series_length=None if None in lengths else max(lengths))
         return first
 
+    def examples_of(self, arriving: Sequence[int]) -> int:
+        return sum(arriving)
+
 
 class UnstackRuntime(VertexRuntime):
     """A view forward, a copy within zeros backward."""
@@ -176,3 +179,6 @@ class UnstackVertex(VertexConf):
                 f"UnstackVertex: from must be a part's number below stack_size {self.stack_size}, got {self.from_}. "
                 "The first one is 0."
             )
+
+    def examples_of(self, arriving: Sequence[int]) -> int:
+        return arriving[0] // self.stack_size

@@ -5,8 +5,9 @@ import pytest
 
 import backends.memory
 import nd
-from nd.dataset import CSVSequenceRecordReader, SequenceRecordReaderDataSetIterator, one_hot
+from nd.dataset import CSVSequenceRecordReader, NormalizerStandardize, SequenceRecordReaderDataSetIterator, one_hot
 from nn import (
+    AttentionVertex,
     ComputationGraph,
     DenseLayer,
     InputType,
@@ -15,6 +16,10 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    RnnOutputLayer,
+    SelfAttentionLayer,
+    StackVertex,
+    UnstackVertex,
 )
 
 BASE = NeuralNetConfiguration(seed=1)
@@ -39,6 +44,39 @@ def test_activations(method, times):
     )
     with pytest.raises(nd.SizeError, match=message):
         getattr(net, method)(*arguments)
+
+
+@pytest.mark.parametrize("method", ["output", "fit"])
+def test_examples_that_are_stacked(method):
+    nodes = {f"s{i}": (StackVertex(), *[f"s{i - 1}" if i else "x"] * 2) for i in range(40)}
+    nodes |= {"one": (UnstackVertex(0, 2**40), "s39"), "out": (LossLayer(loss="mse", activation="identity"), "one")}
+    net = ComputationGraph(BASE.graph({"x": InputType.feed_forward(4)}, nodes, "out")).init()
+    message = rf"vertex 's39' .*: activations \[{2**40}, 4\] .* would take {24 * 2**40:,} bytes, got"
+    with pytest.raises(nd.SizeError, match=message):
+        net.fit(X, X) if method == "fit" else net.output(X)
+
+
+STEPS = 10**6
+ATTENTION = {
+    "self": lambda: (SelfAttentionLayer(n_out=2, n_heads=1, project_input=True), "x"),
+    "vertex": lambda: (AttentionVertex(n_out=2, n_heads=1, project_input=True), "x", "x", "x"),
+}
+
+
+@pytest.mark.parametrize("kind", ATTENTION)
+@pytest.mark.parametrize("method", ["output", "fit"])
+def test_attention_looks_at_every_step_for_every_step(method, kind):
+    nodes = {"attention": ATTENTION[kind](), "out": (RnnOutputLayer(n_out=2), "attention")}
+    net = ComputationGraph(BASE.graph({"x": InputType.recurrent(2)}, nodes, "out")).init()
+    x = np.ones((1, 2, STEPS), np.float32)
+    with pytest.raises(nd.SizeError, match=r"'attention' .*: activations \[1, 2, 1000000\] .* would take 4,000,0\d\d,"):
+        net.fit(x, x) if method == "fit" else net.output(x)
+
+
+def test_statistics_of_columns():
+    columns = np.broadcast_to(np.float32(1.0), (3, 10**10))
+    with pytest.raises(nd.SizeError, match=r"Standardize\.fit: features: statistics of 10,000,000,000 columns"):
+        NormalizerStandardize().fit(columns)
 
 
 def test_what_stays_for_the_gradients(monkeypatch):

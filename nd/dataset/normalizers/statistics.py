@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from backends.errors import DataError, ShapeError, check_mask, describe_shape
+from backends.memory import check_memory
 from nd.dataset.normalizers.arrays import aligned, as_numbers
 from nd.serde import as_host
 
@@ -57,6 +58,8 @@ class ColumnStatistics(ABC):
         if 0 in host.shape[1:]:
             raise ShapeError(f"{self.who}: expected columns of numbers, got {describe_shape(host.shape)}. Give some.")
         if self.count is None:
+            columns = host.shape[1]
+            check_memory(self.who, 24 * columns, f"statistics of {columns:,} columns", "Give fewer columns.")
             self.count = np.zeros(host.shape[1], np.int64)
             self._start(host.shape[1])
         if host.shape[1] != len(self.count):

@@ -27,7 +27,7 @@ from nd.recurrent.series import in_c_order
 from nd.typing import Array
 
 from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType
+from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
@@ -185,6 +185,11 @@ class AttentionConf(SameDiffConf, SeriesConf):
     def check(self, label: str) -> None:
         SameDiffConf.check(self, label)
         SeriesConf.check(self, label)
+
+    def looks_at(self, types: Sequence[InputType]) -> int:
+        """Return how many weights of time steps there are for an example: of every step for each query, by head."""
+        steps = series_of("", types[0]).time_series_length or 0
+        return self.n_heads * (getattr(self, "n_queries", None) or steps) * steps
 
     def projections(self, n_queries: int) -> tuple[ParamSpec, ...]:
         """Return the specs of Wq, for queries of that height, Wk, Wv and Wo; none where nothing is projected."""

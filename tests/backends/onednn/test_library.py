@@ -122,6 +122,22 @@ def test_a_truncated_library_is_never_loaded(stub, monkeypatch, tmp_path):
 
 
 @linux
+@pytest.mark.parametrize("lost", ["tail", "size of headers"])
+def test_a_library_of_full_length_that_was_damaged(stub, monkeypatch, lost):
+    """As a copy leaves it that was cut short in a file of the final length; or with a wrong byte."""
+    path = stub(3, OPENMP)
+    content = bytearray(path.read_bytes())
+    if lost == "tail":
+        content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
+        check = "expected the names of its sections, got other bytes"
+    else:
+        content[54] = 0
+        check = "expected headers of 40 bytes or more, got less"
+    path.write_bytes(content)
+    check_refused(monkeypatch, path, f"damaged: {check}")
+
+
+@linux
 def test_whole_libraries_are_no_damaged_ones():
     for path in {
         line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line

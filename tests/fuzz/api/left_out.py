@@ -18,6 +18,7 @@ EXEMPT: dict[str, str] = {
             "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of", "check_inputs",
             "check_range", "from_row", "node_types", "with_confs", "projections",
             "lstm_specs", "of_series", "say_what_is_ignored",
+            "examples_of", "looks_at",
         )], _LAYER,
     ),
     **dict.fromkeys(
