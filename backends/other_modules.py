@@ -1,4 +1,7 @@
-"""Names of this library that are asked of the wrong one of its modules: ``from nn import Adam``."""
+"""Names of this library that are asked of the wrong one of its modules: ``from nn import Adam``.
+
+Looks upward, by name and while an error is made: what may be asked of each module of the library stands in one place.
+"""
 
 from __future__ import annotations
 

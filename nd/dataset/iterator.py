@@ -319,6 +319,11 @@ def is_features(data: Any, kind: Any = DataSet) -> bool:
     return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
 
 
+def is_pair(data: Any) -> bool:
+    """Tell whether data are a tuple (features, labels): not one of two minibatches, or of two rows."""
+    return isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number))
+
+
 def iterator_over(
     data: Iterable[Any], several: bool = False, convert: Callable[[Any], Any] | None = None
 ) -> MinibatchIterator[Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from numbers import Number
 from typing import Any
 
 from backends.errors import ConfigurationError
 from nd.dataset.dataset import DataSet
 from nd.dataset.examples import Examples
-from nd.dataset.iterator import as_minibatch, is_features
+from nd.dataset.iterator import as_minibatch, is_features, is_pair
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.intake import is_holder
 
@@ -34,7 +33,7 @@ class Minibatches:
 
     def __init__(self, who: str, data: Any) -> None:
         self._who, self._data = who, data
-        if isinstance(data, Examples) or (isinstance(data, tuple) and len(data) == 2 and _is_pair(data)):
+        if isinstance(data, Examples) or is_pair(data):
             self._data = [data]
         elif is_features(data) or isinstance(data, str) or not isinstance(data, Iterable):
             raise ConfigurationError(
@@ -45,10 +44,6 @@ class Minibatches:
     def __iter__(self) -> Iterator[Any]:
         for item in self._data:
             yield item if isinstance(item, Examples) else as_minibatch(f"{self._who}: element", item, _kind_of(item))
-
-
-def _is_pair(item: Any) -> bool:
-    return not isinstance(item[0], (Examples, tuple, Number))
 
 
 def _kind_of(item: Any) -> Any:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from numbers import Number
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
-from nd.dataset.examples import Examples
-from nd.dataset.iterator import Batch, MinibatchIterator, is_features
+from nd.dataset.iterator import Batch, MinibatchIterator, is_features, is_pair
 from nd.java_names import JavaNamedABC, JavaNames
 from nd.typing import Array
 
@@ -99,7 +97,7 @@ class Learner(AnyNormalizer):
 
         An iterator that can be reset is, before and after. Meanwhile `check_not_learning` raises.
         """
-        if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number)):
+        if is_pair(data):
             data = kind.kind(*data)
         elif is_features(data, kind.kind):
             data = kind.kind(data)
