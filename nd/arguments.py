@@ -188,6 +188,11 @@ def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, A
         return None
 
 
+def is_array_like(value: Any) -> bool:
+    """Tell whether a value has an array's shape and dtype, and none of NumPy's functions of those names."""
+    return hasattr(value, "dtype") and isinstance(getattr(value, "shape", None), tuple)
+
+
 def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:
     """Return an argument, converted by its rule.
 

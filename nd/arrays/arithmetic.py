@@ -7,7 +7,7 @@ from typing import Annotated
 from backends.errors import DTypeError, ShapeError
 from nd.typing import Array
 
-from ..arguments import EVEN_NAN
+from ..arguments import EVEN_NAN, is_array_like
 from ..explained import explained, settled
 from ..state import state
 from .creation import as_array
@@ -144,20 +144,20 @@ def equal(x: Array | float, y: Array | float, out: Array | None = None) -> Array
 @explained
 def where(condition: Array, x: Array | float, y: Array | float) -> Array:
     """Elements of x where the condition holds, else of y."""
-    if not hasattr(type(condition), "dtype"):
+    if not is_array_like(condition):
         condition = as_array(condition, "bool")
     return state.backend.where(condition, _operand(x), _operand(y))
 
 
 def _operand(x: Array | float) -> Array | float:
     """Return an array or a number as it is; of anything else NumPy would make arrays of text or objects."""
-    return x if hasattr(type(x), "dtype") or isinstance(x, (int, float)) else as_array(x)
+    return x if is_array_like(x) or isinstance(x, (int, float)) else as_array(x)
 
 
 @explained
 def sum(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """Sum over `axis`, or over everything."""
-    if not hasattr(type(x), "dtype"):
+    if not is_array_like(x):
         x = as_array(x)  # NumPy would return None for None
     if type(keepdims) is not bool:
         (keepdims,) = settled(sum, keepdims=keepdims)
@@ -175,7 +175,7 @@ def mean(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
 @explained
 def max(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """Largest element over `axis`, or over everything."""
-    if not hasattr(type(x), "dtype"):
+    if not is_array_like(x):
         x = as_array(x)  # NumPy would return None for None
     if type(keepdims) is not bool:
         (keepdims,) = settled(max, keepdims=keepdims)

@@ -10,7 +10,7 @@ from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
-from ..arguments import EVEN_NAN, Natural, checked
+from ..arguments import EVEN_NAN, Natural, checked, is_array_like
 from ..explained import explained, settled
 from ..intake import host_array
 from ..state import backend as current_backend
@@ -206,7 +206,7 @@ def permute(x: Array, axes: Sequence[int]) -> Array:
     """Reorder the axes, as a view."""
     if axes is None:  # which to NumPy is the reverse order
         (axes,) = settled(permute, axes=axes)
-    if not hasattr(type(x), "dtype"):
+    if not is_array_like(x):
         x = as_array(x)  # NumPy's module has a transpose too
     return state.backend.permute(x, axes)
 
@@ -247,7 +247,7 @@ def fill(x: Array, value: int | Annotated[float, EVEN_NAN]) -> Array:
 @explained
 def copy(x: Array) -> Array:
     """Return a c-ordered copy."""
-    if not hasattr(type(x), "dtype"):
+    if not is_array_like(x):
         x = as_array(x)
     if state.backend.is_foreign(x):
         state.backend.guard_same_backend("copy", x)
@@ -305,7 +305,7 @@ def astype(x: Array, dtype: str) -> Array:
 @explained
 def dtype_name(x: Array) -> str:
     """Return the name of an array's dtype, ``"float32"`` for instance."""
-    return state.backend.dtype_name(x if hasattr(type(x), "dtype") else as_array(x))
+    return state.backend.dtype_name(x if is_array_like(x) else as_array(x))
 
 
 @explained
