@@ -15,6 +15,7 @@ import reprlib
 import weakref
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
+from types import ModuleType
 from typing import Any, Self, TypeVar
 
 from backends.errors import ArgumentError
@@ -189,8 +190,11 @@ def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, A
 
 
 def is_array_like(value: Any) -> bool:
-    """Tell whether a value has an array's shape and dtype, and none of NumPy's functions of those names."""
-    return hasattr(value, "dtype") and isinstance(getattr(value, "shape", None), tuple)
+    """Tell whether a value may be an array: it has a dtype, and is not the module that has NumPy's class of that name.
+
+    Its shape is not asked for: of arrays that a formula is traced with that has consequences.
+    """
+    return hasattr(value, "dtype") and not isinstance(value, ModuleType)
 
 
 def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:

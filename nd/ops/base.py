@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
-from nd.arguments import checked, is_array_like, shown
+from nd.arguments import checked, shown
 from nd.java_names import JavaNames
 from nd.state import backend as current_backend
 from nd.typing import Array
@@ -106,7 +106,8 @@ class Op(JavaNames):
     def check_array(self, name: str, array: Any) -> None:
         """Raise DTypeError unless an operand is an array of numbers."""
         kind = getattr(getattr(array, "dtype", None), "kind", "f")
-        if not is_array_like(array) or kind not in "fiub":
+        is_array = isinstance(getattr(array, "shape", None), tuple) and hasattr(array, "dtype")  # no module's functions
+        if not is_array or kind not in "fiub":
             raise DTypeError(
                 f"{self.who}: {name} must be an array of numbers, got {shown(array)}. Make one with nd.create."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -39,7 +40,7 @@ def check_training(conf: NetworkConfiguration) -> None:
 
             refuse_reading_ahead("truncated backprop", node.label)
     if any(_needs_sizes(node.conf) for node in conf.nodes):
-        of_nodes = conf.node_types([None] * len(types)) or [None] * len(conf.nodes)
+        of_nodes: Sequence[NodeTypes | None] = conf.node_types([None] * len(types)) or [None] * len(conf.nodes)
         for node, of_node in zip(conf.nodes, of_nodes, strict=True):
             _check_sizes(node, of_node)
 
