@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.checks import describe_shape
+from nd.losses import Loss
 from optimize import NoOp
 
 from .data_formats import SERIES
@@ -57,7 +58,7 @@ def _check_line_search(algorithm: str, node: NodeConf) -> None:
 
 def _needs_sizes(conf: Any) -> bool:
     loss = getattr(conf, "loss", None)
-    limits = loss is not None and (loss.limits_outputs or getattr(loss, "weights", None) is not None)
+    limits = isinstance(loss, Loss) and (loss.limits_outputs or getattr(loss, "weights", None) is not None)
     return limits or isinstance(getattr(conf, "drop_out", None), SpatialDropout)
 
 
@@ -66,7 +67,7 @@ def _check_sizes(node: NodeConf, types: NodeTypes | None) -> None:
     conf: Any = node.conf
     loss = getattr(conf, "loss", None)
     outputs = getattr(conf, "n_out", None) if types is None else types.output.shape[0]
-    if loss is not None and outputs is not None:
+    if isinstance(loss, Loss) and outputs is not None:
         loss.check_outputs(f"{node.label}: loss {type(loss).__name__}", outputs)
     if types is None or not isinstance(getattr(conf, "drop_out", None), SpatialDropout):
         return

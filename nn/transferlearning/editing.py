@@ -108,7 +108,7 @@ class TransferLearning(Checked):
         ------
         ConfigurationError, ShapeError
             A layer does not exist, cannot be changed so, or does not fit on the one below it; or the new network could
-        take no step, as by truncated backprop through a layer that reads ahead.
+            take no step, as by truncated backprop through a layer that reads ahead.
         """
         with Restoring(), self.network.on_backend(), nd.random.drawing(nd.random.get_random()):
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
