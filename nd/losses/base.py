@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import ClassVar
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
-from nd.arguments import Checked, checked, is_array_like, refusal, shown
+from nd.arguments import Checked, checked, refusal, shown
 from nd.explained import explained
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
@@ -211,7 +212,7 @@ class Loss(Part, Checked):
 
     def check_source(self, z: Array, activation: Activation) -> None:
         """Raise errors unless z and the activation can be the source of the output; most scores look at neither."""
-        if not is_array_like(z):
+        if not hasattr(z, "dtype") or isinstance(z, ModuleType):  # as `is_array_like`: every step comes by
             raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
         if not isinstance(activation, Activation):
             raise refusal(f"loss {type(self).__name__}", "activation", "an Activation", activation)
