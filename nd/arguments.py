@@ -15,7 +15,6 @@ import reprlib
 import weakref
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
-from types import ModuleType
 from typing import Any, Self, TypeVar
 
 from backends.errors import ArgumentError
@@ -187,14 +186,6 @@ def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, A
         return dict(inspect.signature(function).bind(*arguments, **named).arguments)
     except (TypeError, ValueError):  # ValueError: one of C's without a signature
         return None
-
-
-def is_array_like(value: Any) -> bool:
-    """Tell whether a value may be an array: it has a dtype, and is not the module that has NumPy's class of that name.
-
-    Its shape is not asked for: of arrays that a formula is traced with that has consequences.
-    """
-    return hasattr(value, "dtype") and not isinstance(value, ModuleType)
 
 
 def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:

@@ -7,10 +7,10 @@ from typing import Annotated
 from backends.errors import DTypeError, ShapeError
 from nd.typing import Array
 
-from ..arguments import EVEN_NAN, is_array_like
+from ..arguments import EVEN_NAN
 from ..explained import explained, settled
 from ..state import state
-from .creation import as_array
+from .creation import as_array, is_array_like
 
 Axis = int | tuple[int, ...] | None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Annotated, Any, TypeGuard
 
 from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
-from ..arguments import EVEN_NAN, Natural, checked, is_array_like
+from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
 from ..intake import host_array
 from ..state import backend as current_backend
@@ -242,6 +243,14 @@ def fill(x: Array, value: int | Annotated[float, EVEN_NAN]) -> Array:
     if type(value) is not float:
         (value,) = settled(fill, value=value)
     return state.backend.fill(x, value)
+
+
+def is_array_like(value: Any) -> bool:
+    """Tell whether a value may be an array: it has a dtype, and is not the module that has NumPy's class of that name.
+
+    Its shape is not asked for: of arrays that a formula is traced with that has consequences.
+    """
+    return hasattr(value, "dtype") and not isinstance(value, ModuleType)
 
 
 @explained
