@@ -1,5 +1,6 @@
 """What judges this library against Java: it sees what differs, what is missing, and what is excused without need."""
 
+import dataclasses
 import math
 import os
 
@@ -111,6 +112,14 @@ def test_a_fault_that_is_proven_and_met_is_right():
 def test_a_fault_that_passes_is_reported(fault, proofs, verdict, complaint):
     (text,) = check_faults(RELEASE, [fault], proofs, [verdict])
     assert complaint in text
+
+
+def test_a_fault_that_only_its_proof_shows_is_right_and_excuses_nothing():
+    shown = dataclasses.replace(FAULT, is_drawn=False)
+    assert check_faults(RELEASE, [shown], {"a proof": "fails"}, [Verdict()]) == []
+    (text,) = check_faults(RELEASE, [shown], {"a proof": ""}, [Verdict()])
+    assert "does not show it any more" in text
+    assert len(judge([result(output=1.0)], TOLERANCES, [shown]).failures) == 1
 
 
 def test_a_fault_of_another_release_is_reported_where_this_one_shows_it():

@@ -113,11 +113,21 @@ def has_masked_rows_of_steps(result: Result) -> bool:
     return masked and has(nn.TimeDistributed)(result)
 
 
-def limit(name: str, proof: str, releases: Sequence[str] = RELEASES, more: frozenset[str] = frozenset()) -> Fault:
+def limit(
+    name: str, proof: str, releases: Sequence[str] = RELEASES, more: frozenset[str] = frozenset(), is_drawn: bool = True
+) -> Fault:
     """Return the fault that the library warns of when it saves; `more` are quantities that may differ beside it."""
     of_library = LIMIT[name]
-    fails = frozenset(f"{verb}s" for verb in of_library.cannot)
-    return Fault(name, of_library.reason, lambda result: of_library.applies(result.conf), fails | more, proof, releases)
+    differs = more.union(f"{verb}s" for verb in of_library.cannot)
+    return Fault(
+        name, of_library.reason, lambda result: of_library.applies(result.conf), differs, proof, releases,
+        is_drawn=is_drawn,
+    )  # fmt: skip
+
+
+def proven(name: str, proof: str) -> Fault:
+    """Return such a fault that no network meets with which is drawn, or handed to Java."""
+    return limit(name, proof, is_drawn=False)
 
 
 FAULTS = (
@@ -170,20 +180,20 @@ FAULTS = (
     limit("SimpleRnn with layer normalisation", "normalised recurrent layer"),
     limit("noise of no bias", "noise of no bias"),
     limit("RnnLossLayer of series NWC", "losses of series NWC", more=OUTPUT | GRADIENT),
-    limit("Convolution1DLayer of series NWC", "convolution of series NWC"),
-    limit("SimpleRnn of series NWC with dropout", "dropout of a recurrent layer of series NWC"),
-    # ---- graphs
-    limit("output that is read", "output that is read"),
-    limit("L2NormalizeVertex in double precision", "norm of images in double precision"),
-    limit("L2NormalizeVertex over some axes", "norm of images over their channels"),
-    limit("MergeVertex of volumes NDHWC", "merged volumes"),
-    limit("PoolHelperVertex", "helper of pooling"),
-    limit("PoolHelperVertex, channels last", "helper of pooling, channels last", more=OUTPUT | GRADIENT),
-    limit("SubsetVertex, channels last", "subset of channels that come last", more=OUTPUT | GRADIENT),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
           "volumes", M1),
+    # ---- what no network here meets with
+    proven("Convolution1DLayer of series NWC", "convolution of series NWC"),
+    proven("SimpleRnn of series NWC with dropout", "dropout of a recurrent layer of series NWC"),
+    proven("output that is read", "output that is read"),
+    proven("L2NormalizeVertex in double precision", "norm of images in double precision"),
+    proven("L2NormalizeVertex over some axes", "norm of images over their channels"),
+    proven("MergeVertex of volumes NDHWC", "merged volumes"),
+    proven("PoolHelperVertex", "helper of pooling"),
+    proven("PoolHelperVertex, channels last", "helper of pooling, channels last"),
+    proven("SubsetVertex, channels last", "subset of channels that come last"),
     # ---- outputs
     Fault("leaky ReLU of SameDiff layers", "has the slope 0",
           has(ACTIVATE_BY_SAME_DIFF, lambda layer: isinstance(layer.activation, activations.LeakyReLU)),
