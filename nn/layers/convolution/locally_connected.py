@@ -44,9 +44,10 @@ def _neighbouring(window: Window) -> Window:
 
 
 class LocallyConnectedRuntime(ConvolutionRuntime):
-    """Forward and backward with weights of every position."""
+    """Forward and backward with weights of every position; as Java's layers of SameDiff it drops nothing."""
 
     pure = splits = True
+    takes_dropout = False
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
@@ -230,7 +231,7 @@ class LocallyConnected1D(LocallyConnectedConf, SeriesConvolutionConf):
         "tanh" and "xavier" unless given: not taken from the network's defaults.
     has_bias : bool
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----
@@ -284,7 +285,7 @@ class LocallyConnected2D(LocallyConnectedConf):
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----

@@ -183,7 +183,7 @@ class CnnLossLayer(_LossOfPlaces):
     data_format : {"NCHW", "NHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----
@@ -215,7 +215,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
     data_format : {"NCDHW", "NDHWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----
@@ -241,7 +241,7 @@ class RnnLossLayer(_LossOfPlaces):
     data_format : {"NCW", "NWC"}, optional
         Order of the axes of what comes in and goes out; that of what comes in unless given.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----

@@ -219,7 +219,7 @@ class LossLayer(WithLoss):
     activation : str or Activation
         Identity unless the layer is given another; None takes the network's.
     drop_out : float or IDropout, optional
-        Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
+        Kept for Java's files, and not applied.
 
     Notes
     -----

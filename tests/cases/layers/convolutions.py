@@ -214,13 +214,13 @@ CONVOLUTION_CASES: dict[str, list[LayerCase]] = {
     "locally_connected1d": [
         _local1d("same", window(2, mode="same"), SERIES, "tanh"),
         _local1d("truncate", window(3, 2, 1), SERIES, "sigmoid", has_bias=False),
-        _local1d("dropped-dilated", window(2, 1, 0, 2), SERIES, drop_out=0.7),
+        _local1d("dilated", window(2, 1, 0, 2), SERIES),
     ],
     "locally_connected2d": [
         _local2d("same", window(2, mode="same"), SMALL_IMAGES, "tanh"),
         _local2d("square", window(3), IMAGES, "softmax", constrain_weights=MaxNormConstraint(0.4)),
         _local2d("strided-padded", window((3, 2), (2, 1), (1, 0)), ODD_IMAGES, "sigmoid", has_bias=False),
-        _local2d("dropped-dilated", window(2, (2, 1), 0, (1, 2)), ODD_IMAGES, drop_out=0.7),
+        _local2d("dilated", window(2, (2, 1), 0, (1, 2)), ODD_IMAGES),
     ],
     "separable_convolution2d": [
         _separable("truncate", window(3), IMAGES, "tanh"),

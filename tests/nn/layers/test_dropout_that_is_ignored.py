@@ -25,3 +25,5 @@ def test_dropout_is_applied_or_the_log_says_that_it_is_not(kind, caplog):
     assert "drop_out" not in caplog.text
     applied = not np.array_equal(activations(case, 0.5), plain)
     assert ("drop_out is not applied, as in Java" in caplog.text) == (not applied)
+    says = "Of the input, in training." in type(case.layer).__doc__
+    assert says <= applied, "its docstring says that it drops"
