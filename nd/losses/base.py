@@ -90,6 +90,8 @@ class Loss(Part, Checked):
     """Whether scores or gradients look at z itself: then the activation is not written over it."""
     couples_outputs: ClassVar[bool] = False
     """Whether a term depends on other outputs than its own; masks ``[N, n_out]`` are refused then."""
+    other_labels: ClassVar[str] = ""
+    """What `check_labels` says beside, of labels that are of another kind than the outputs."""
     limits_outputs: ClassVar[bool] = False
     """Whether `check_outputs` refuses some numbers of outputs, whatever the settings are."""
 
@@ -226,14 +228,8 @@ class Loss(Part, Checked):
             rows = p.shape[0] if labels.shape[-1] == columns else "N"
             raise ShapeError(
                 f"{who}: labels must be {describe_shape((rows, columns))}, got {describe_shape(labels.shape)}. "
-                f"The output is {describe_shape(p.shape)}; make the labels fit it{self._remedy(labels, p, columns)}."
+                f"The output is {describe_shape(p.shape)}; make the labels fit it{self.other_labels}."
             )
-
-    @staticmethod
-    def _remedy(labels: Array, p: Array, columns: int) -> str:
-        """Return what makes numbers of classes of one-hot rows, where the loss takes numbers."""
-        one_hot = columns == 1 and tuple(labels.shape) == tuple(p.shape)
-        return ", with numbers of classes in the place of one-hot rows, or take the loss 'mcxent'" if one_hot else ""
 
     def check_mask(self, mask: Array | None, p: Array) -> None:
         """Raise ShapeError unless the mask is one of examples, or of outputs where each counts alone."""

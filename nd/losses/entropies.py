@@ -138,6 +138,7 @@ class LossSparseMCXENT(LossMCXENT):
     """
 
     splits = True
+    other_labels = ", a number of a class in each row; for one-hot rows take the loss 'mcxent'"
 
     def label_columns(self, outputs: int) -> int:
         return 1

@@ -330,6 +330,15 @@ def test_weights_become_a_tuple_of_numbers():
     assert losses.LossMSE(weights=[1, 2]) == losses.LossMSE(weights=(1.0, 2.0))
 
 
+def test_one_hot_labels_where_numbers_of_classes_are_meant(backend):
+    p = backend.full((2, 3), 0.25, "float32")
+    remedy = (
+        r"labels must be \[N, 1\], got \[2, 3\].* a number of a class in each row; for one-hot rows take the loss 'mc"
+    )
+    with pytest.raises(nd.ShapeError, match=remedy):
+        losses.LossSparseMCXENT().gradient(p, p, p, Softmax())
+
+
 @pytest.mark.parametrize("wrong", [3.0, -1.0, 0.5])
 def test_sparse_labels_outside_of_the_classes(backend, wrong):
     labels, p = backend.asarray([[1.0], [wrong]], "float32"), backend.full((2, 3), 0.25, "float32")
