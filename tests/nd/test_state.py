@@ -8,7 +8,8 @@ import threading
 import pytest
 
 import nd
-from nd.state import within
+from backends.cpu.recording import Recording, note
+from nd.state import InForce, Restoring, state, within
 from nn import NeuralNetConfiguration
 from tests.stand_ins import make_backend
 
@@ -220,3 +221,31 @@ def test_one_object_in_two_threads_at_once():
         thread.join()
     assert found == [True]
     assert nd.backend() is outer
+
+
+def test_a_block_that_ends_late_puts_nothing_back():
+    """As one does that Ctrl-C has left, whose values `Restoring` has put back before."""
+    left, own = InForce(make_backend("numpy-readonly")), InForce(make_backend("strict"))
+
+    def interrupted():
+        with Restoring():
+            left.__enter__()
+            raise KeyboardInterrupt("within")
+
+    with pytest.raises(KeyboardInterrupt, match="within"):
+        interrupted()
+    with own:
+        chosen = state.backend
+        left.__exit__(None)
+        assert state.backend is chosen
+    assert state.outer == []
+
+
+def test_a_recording_that_ends_late_leaves_another_one_active():
+    left, own = Recording(), Recording()
+    block = left.active()
+    block.__enter__()
+    with own.active():
+        block.__exit__(None, None, None)
+        note(print)
+    assert len(own.calls) == 1
