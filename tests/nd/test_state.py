@@ -242,10 +242,17 @@ def test_a_block_that_ends_late_puts_nothing_back():
 
 
 def test_a_recording_that_ends_late_leaves_another_one_active():
+    """In a thread of its own, which the one that was left stays active in."""
     left, own = Recording(), Recording()
-    block = left.active()
-    block.__enter__()
-    with own.active():
-        block.__exit__(None, None, None)
-        note(print)
-    assert len(own.calls) == 1
+
+    def late():
+        block = left.active()
+        block.__enter__()
+        with own.active():
+            block.__exit__(None, None, None)
+            note(print)
+
+    thread = threading.Thread(target=late)
+    thread.start()
+    thread.join()
+    assert (len(left.calls), len(own.calls)) == (0, 1)
