@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pathlib
 import subprocess
 import tarfile
@@ -11,13 +12,13 @@ from typing import Any
 from asking import Process, answer_all
 
 ROOT = pathlib.Path(__file__).parent.parent
-PACKAGES = ("backends", "nd", "nn", "optimize")
+PACKAGES = ("backends", "nd", "nn", "optimize", "tests")
 HERE = "here"
 """Stands for the tree as it is, changes that are not committed included."""
 
 
 def unpacked(commit: str, folder: pathlib.Path) -> pathlib.Path:
-    """Return a folder with the packages of a commit; `ROOT` for the tree as it is."""
+    """Return a folder with the packages of a commit and its tests; `ROOT` for the tree as it is."""
     if commit == HERE:
         return ROOT
     packed = subprocess.run(["git", "archive", commit, *PACKAGES], cwd=ROOT, check=True, capture_output=True).stdout
@@ -39,8 +40,8 @@ class Worker(Process):
     """
 
     def __init__(self, script: str, tree: pathlib.Path) -> None:
-        paths = {"PYTHONPATH": str(tree), "ND_BACKEND": "numpy", "PYTHONDONTWRITEBYTECODE": "1"}
-        super().__init__(script, environment=paths)
+        environment = {"ND_BACKEND": "numpy", **os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        super().__init__(script, environment=environment)
         found = pathlib.Path(self.ask("where"))
         if found != tree / "nd" / "__init__.py":
             raise SystemExit(f"the worker imports {found}, not the packages of {tree}")
