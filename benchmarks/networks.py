@@ -31,7 +31,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
 )
-from nn.conf.preprocessors import FeedForwardToCnnPreProcessor
+from nn.terms.preprocessors import FeedForwardToCnnPreProcessor
 from optimize import (
     AdaBelief,
     AdaDelta,

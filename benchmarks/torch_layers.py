@@ -33,7 +33,7 @@ from nn import (
     Subsampling3DLayer,
     SubsamplingLayer,
 )
-from nn.conf.preprocessors import Cnn3DToFeedForwardPreProcessor, CnnToFeedForwardPreProcessor
+from nn.terms.preprocessors import Cnn3DToFeedForwardPreProcessor, CnnToFeedForwardPreProcessor
 
 Modules = list[torch.nn.Module]
 Weights = Callable[[np.ndarray], np.ndarray]

@@ -12,7 +12,7 @@ from torch_layers import Layers, Modules, Tie
 
 from nd.dataset import DataSet
 from nn import LSTM, Bidirectional, EmbeddingSequenceLayer, SimpleRnn
-from nn.conf.preprocessors import FeedForwardToCnnPreProcessor
+from nn.terms.preprocessors import FeedForwardToCnnPreProcessor
 
 
 class Graph(torch.nn.Module):

@@ -14,46 +14,11 @@ except Exception:
     raise
 
 if TYPE_CHECKING:
-    from .conf.distributions import BinomialDistribution as BinomialDistribution
-    from .conf.distributions import ConstantDistribution as ConstantDistribution
-    from .conf.distributions import GaussianDistribution as GaussianDistribution
-    from .conf.distributions import LogNormalDistribution as LogNormalDistribution
-    from .conf.distributions import NormalDistribution as NormalDistribution
-    from .conf.distributions import OrthogonalDistribution as OrthogonalDistribution
-    from .conf.distributions import TruncatedNormalDistribution as TruncatedNormalDistribution
-    from .conf.distributions import UniformDistribution as UniformDistribution
-    from .conf.dropout import AlphaDropout as AlphaDropout
-    from .conf.dropout import Dropout as Dropout
-    from .conf.dropout import GaussianDropout as GaussianDropout
-    from .conf.dropout import GaussianNoise as GaussianNoise
-    from .conf.dropout import IDropout as IDropout
-    from .conf.dropout import SpatialDropout as SpatialDropout
-    from .conf.enums import Activation as Activation
-    from .conf.enums import ConvolutionMode as ConvolutionMode
-    from .conf.enums import GradientNormalization as GradientNormalization
-    from .conf.enums import LossFunction as LossFunction
-    from .conf.enums import OptimizationAlgorithm as OptimizationAlgorithm
-    from .conf.enums import PoolingType as PoolingType
-    from .conf.enums import Updater as Updater
-    from .conf.enums import WeightInit as WeightInit
     from .conf.graph import ComputationGraphConfiguration as ComputationGraphConfiguration
-    from .conf.input_type import InputType as InputType
     from .conf.multilayer import MultiLayerConfiguration as MultiLayerConfiguration
     from .conf.network import NeuralNetConfiguration as NeuralNetConfiguration
     from .conf.parts import register as register
     from .conf.parts import unregister as unregister
-    from .conf.preprocessors import Cnn3DToFeedForwardPreProcessor as Cnn3DToFeedForwardPreProcessor
-    from .conf.preprocessors import CnnToFeedForwardPreProcessor as CnnToFeedForwardPreProcessor
-    from .conf.preprocessors import FeedForwardToCnn3DPreProcessor as FeedForwardToCnn3DPreProcessor
-    from .conf.preprocessors import FeedForwardToCnnPreProcessor as FeedForwardToCnnPreProcessor
-    from .conf.preprocessors import InputPreProcessor as InputPreProcessor
-    from .conf.series_preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
-    from .conf.series_preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
-    from .conf.series_preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
-    from .conf.series_preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
-    from .conf.weight_noise import DropConnect as DropConnect
-    from .conf.weight_noise import IWeightNoise as IWeightNoise
-    from .conf.weight_noise import WeightNoise as WeightNoise
     from .files.findings import JavaLimitWarning as JavaLimitWarning
     from .files.findings import ModelFileWarning as ModelFileWarning
     from .files.model_file import LayerDescription as LayerDescription
@@ -64,9 +29,44 @@ if TYPE_CHECKING:
     from .layers import *  # noqa: F403
     from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
-    from .networks.weights import ScaledWeightInit as ScaledWeightInit
     from .step.gradient import DefaultGradient as DefaultGradient
     from .step.gradient import Gradient as Gradient
+    from .terms.distributions import BinomialDistribution as BinomialDistribution
+    from .terms.distributions import ConstantDistribution as ConstantDistribution
+    from .terms.distributions import GaussianDistribution as GaussianDistribution
+    from .terms.distributions import LogNormalDistribution as LogNormalDistribution
+    from .terms.distributions import NormalDistribution as NormalDistribution
+    from .terms.distributions import OrthogonalDistribution as OrthogonalDistribution
+    from .terms.distributions import TruncatedNormalDistribution as TruncatedNormalDistribution
+    from .terms.distributions import UniformDistribution as UniformDistribution
+    from .terms.dropout import AlphaDropout as AlphaDropout
+    from .terms.dropout import Dropout as Dropout
+    from .terms.dropout import GaussianDropout as GaussianDropout
+    from .terms.dropout import GaussianNoise as GaussianNoise
+    from .terms.dropout import IDropout as IDropout
+    from .terms.dropout import SpatialDropout as SpatialDropout
+    from .terms.enums import Activation as Activation
+    from .terms.enums import ConvolutionMode as ConvolutionMode
+    from .terms.enums import GradientNormalization as GradientNormalization
+    from .terms.enums import LossFunction as LossFunction
+    from .terms.enums import OptimizationAlgorithm as OptimizationAlgorithm
+    from .terms.enums import PoolingType as PoolingType
+    from .terms.enums import Updater as Updater
+    from .terms.enums import WeightInit as WeightInit
+    from .terms.input_type import InputType as InputType
+    from .terms.preprocessors import Cnn3DToFeedForwardPreProcessor as Cnn3DToFeedForwardPreProcessor
+    from .terms.preprocessors import CnnToFeedForwardPreProcessor as CnnToFeedForwardPreProcessor
+    from .terms.preprocessors import FeedForwardToCnn3DPreProcessor as FeedForwardToCnn3DPreProcessor
+    from .terms.preprocessors import FeedForwardToCnnPreProcessor as FeedForwardToCnnPreProcessor
+    from .terms.preprocessors import InputPreProcessor as InputPreProcessor
+    from .terms.series_preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
+    from .terms.series_preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
+    from .terms.series_preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
+    from .terms.series_preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
+    from .terms.weight_noise import DropConnect as DropConnect
+    from .terms.weight_noise import IWeightNoise as IWeightNoise
+    from .terms.weight_noise import WeightNoise as WeightNoise
+    from .terms.weights import ScaledWeightInit as ScaledWeightInit
     from .transferlearning import FineTuneConfiguration as FineTuneConfiguration
     from .transferlearning import TransferLearning as TransferLearning
     from .transferlearning import TransferLearningHelper as TransferLearningHelper
@@ -75,35 +75,35 @@ else:
     from . import layers, vertices
 
     _NAMES = {
-        "conf.distributions": (
+        "terms.distributions": (
             "BinomialDistribution ConstantDistribution GaussianDistribution LogNormalDistribution "
             "NormalDistribution OrthogonalDistribution TruncatedNormalDistribution UniformDistribution"
         ),
-        "conf.dropout": "AlphaDropout Dropout GaussianDropout GaussianNoise IDropout SpatialDropout",
-        "conf.enums": (
+        "terms.dropout": "AlphaDropout Dropout GaussianDropout GaussianNoise IDropout SpatialDropout",
+        "terms.enums": (
             "Activation ConvolutionMode GradientNormalization LossFunction OptimizationAlgorithm PoolingType "
             "Updater WeightInit"
         ),
         "conf.graph": "ComputationGraphConfiguration",
-        "conf.input_type": "InputType",
+        "terms.input_type": "InputType",
         "conf.multilayer": "MultiLayerConfiguration",
         "conf.network": "NeuralNetConfiguration",
         "conf.parts": "register unregister",
-        "conf.preprocessors": (
+        "terms.preprocessors": (
             "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor FeedForwardToCnn3DPreProcessor "
             "FeedForwardToCnnPreProcessor InputPreProcessor"
         ),
-        "conf.series_preprocessors": (
+        "terms.series_preprocessors": (
             "CnnToRnnPreProcessor FeedForwardToRnnPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
         ),
-        "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
+        "terms.weight_noise": "DropConnect IWeightNoise WeightNoise",
         "files.findings": "JavaLimitWarning ModelFileWarning",
         "files.model_file": "LayerDescription ModelFile",
         "files.serializer": "add_normalizer_to_model load restore_normalizer",
         "layers": " ".join(layers.__all__),
         "networks.graph": "ComputationGraph",
         "networks.multilayer": "MultiLayerNetwork",
-        "networks.weights": "ScaledWeightInit",
+        "terms.weights": "ScaledWeightInit",
         "step.gradient": "DefaultGradient Gradient",
         "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
         "vertices": " ".join(vertices.__all__),

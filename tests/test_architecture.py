@@ -4,14 +4,17 @@ A rule is a function of a file's path and text that yields what is wrong. `BAD` 
 """
 
 import ast
+import importlib
 import pathlib
 
 import pytest
 
+from nn.terms.late import CALLED_LATE
 from tests import copied_functions, private_names
 from tests.cases.architecture import NUMPY_IN_ND
 from tests.copied_functions import copies_no_function
 from tests.private_names import reads_no_private_attribute
+from tests.rooms import HEIGHT, refused_arrows
 from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, classes, files, last_name, library, nodes, parse
 
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
@@ -45,6 +48,12 @@ def imports_only_what_is_below(path, text):
     for line, name in imports(path, text):
         if name.split(".")[0] in above and not name.startswith(OF_THE_DISTRIBUTION):
             yield f"{path}:{line}: {floor} imports {name}"
+
+
+def imports_only_lower_rooms(path, text):
+    """Inside nn; what methods call in upper rooms is listed in nn/terms/late.py."""
+    for line, name in refused_arrows(path, text, imports) if path.startswith("nn/") else ():
+        yield f"{path}:{line}: imports {name}"
 
 
 def names_no_array_library(path, text):
@@ -184,8 +193,8 @@ def matches_what_it_expects_to_be_raised(path, text):
 
 LIBRARY_RULES = [
     asserts_nothing, copies_no_function, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting,
-    has_no_long_function, imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file,
-    names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
+    has_no_long_function, imports_only_lower_rooms, imports_only_what_is_below, is_documented, is_no_drawer,
+    is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
@@ -200,6 +209,12 @@ BAD = {  # rule -> files that break it, each once
         ("nd/x.py", "def f():\n try:\n  pass\n except E:\n  if a:\n   pass\n  else:\n   for a in b:\n    if a: pass"),
     ],
     has_no_long_function: [("nd/x.py", 'def f():\n    """Do."""\n' + "    a = 1\n" * (LAST_FUNCTION_LINES + 2))],
+    imports_only_lower_rooms: [
+        ("nn/layers/x.py", "def f():\n    from ..files import json"),
+        ("nn/conf/x.py", "if TYPE_CHECKING:\n    from ..networks.core import NetworkCore"),
+        ("nn/terms/x.py", "import nn"),
+        ("nn/cli/x.py", "from ..pictures.svg import draw"),
+    ],
     imports_only_what_is_below: [
         ("backends/x.py", "import nd"),
         ("nd/dataset/x.py", "def f():\n    from nn.layers import base"),
@@ -248,6 +263,10 @@ class B(A):
 '''
 
 
+def calls_of(function, text):
+    return [node for node in nodes(text) if isinstance(node, ast.Call) and last_name(node.func) == function]
+
+
 def broken(rule, sources):
     return [fault for path, text in sources for fault in rule(path, text)]
 
@@ -285,6 +304,18 @@ def test_a_copy_of_another_files_function_is_refused():
 
 def test_a_class_reads_its_own_private_attributes():
     assert not broken(reads_no_private_attribute, [("nn/good.py", private_names.ALLOWED)])
+
+
+def test_the_rooms_of_nn_are_those_of_the_rule():
+    rooms = {path.split("/")[1] for path, _ in files("nn") if path.count("/") > 1}
+    assert sorted(HEIGHT) == sorted(rooms)
+
+
+def test_what_is_called_late_is_there_and_called():
+    assert list(CALLED_LATE) == sorted(CALLED_LATE)
+    assert all(hasattr(importlib.import_module(module), name) for name, module in CALLED_LATE.items())
+    called = [call.args[0].value for _, text in files("nn") for call in calls_of("late", text)]
+    assert sorted(called) == sorted(CALLED_LATE)  # each by one method
 
 
 def test_cuda_text_lies_in_backends():

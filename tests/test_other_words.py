@@ -317,7 +317,7 @@ def test_a_module_that_is_asked_is_not_the_answer():
 
 ALLOWED = {
     "activation": nd.activations.ACTIVATIONS, "loss": nd.losses.LOSSES, "updater": optimize.updaters.UPDATERS,
-    "weight initialisation": importlib.import_module("nn.networks.weights").WEIGHT_INITS,
+    "weight initialisation": importlib.import_module("nn.terms.weights").WEIGHT_INITS,
     "dtype": DTYPES, "backend": ("cupy", "numpy"),
     "convolution mode": ("causal", "same", "strict", "truncate"), "pooling type": ("avg", "max", "pnorm", "sum"),
 }  # fmt: skip

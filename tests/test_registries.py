@@ -77,8 +77,8 @@ def test_enums_name_what_the_registries_list():
     from nd.activations import ACTIVATIONS
     from nd.arrays.convolution import CONVOLUTION_MODES
     from nd.losses import LOSSES
-    from nn.conf import enums
-    from nn.networks.weights import WEIGHT_INITS
+    from nn.terms import enums
+    from nn.terms.weights import WEIGHT_INITS
     from optimize.solvers import OPTIMIZERS
     from optimize.updaters import UPDATERS
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
+from ..conf.stacking import input_type_of
 from ..files.archive import reading
 from ..files.model_file import ModelFile
 from ..files.own_settings import read
 from ..files.serializer import read_own
 from ..layers.base import LayerConf
 from ..networks.tables import table
-from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
 
 if TYPE_CHECKING:
-    from ..conf.input_type import InputType
     from ..conf.nodes import NetworkConfiguration
+    from ..terms.input_type import InputType
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")

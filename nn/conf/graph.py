@@ -12,13 +12,14 @@ from nd.arguments import checked, shown
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
+from ..terms.enums import OF_SERIES
+from ..terms.input_type import InputType
+from ..terms.late import late
+from ..terms.preprocessors import InputPreProcessor
 from ..vertices.base import VertexConf
-from .enums import OF_SERIES
 from .graph_order import topological_order
-from .input_type import InputType
 from .network import NeuralNetConfiguration
 from .nodes import NetworkConfiguration, NodeConf
-from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerConfiguration
@@ -142,9 +143,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
     @checked
     def from_json(text: str, strict: bool = True) -> ComputationGraphConfiguration:
         """Read the JSON of any DL4J release since 0.5; parameters and errors as `MultiLayerConfiguration.from_json`."""
-        from ..files.graph_json import graph_from_json
-
-        return graph_from_json(text, strict)
+        return late("graph_from_json")(text, strict)
 
     @classmethod
     def of_chain(cls, conf: MultiLayerConfiguration) -> ComputationGraphConfiguration:

@@ -12,17 +12,17 @@ from nd.rules import SWITCH
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
+from ..terms.input_type import InputType
+from ..terms.preprocessors import InputPreProcessor
 from ..vertices.base import VertexConf
 from ..vertices.merging import MergeVertex
 from ..vertices.wrapping import LayerVertex
-from .data_formats import settled, wanted_of
 from .graph import ComputationGraphConfiguration, node_label
 from .graph_checks import check_structure
 from .graph_order import topological_order
-from .input_type import InputType
+from .network_formats import settled, wanted_of
 from .nodes import NodeConf
 from .output_layers import check_output_layers
-from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .network import NeuralNetConfiguration

@@ -10,12 +10,12 @@ import nd
 from nd.arguments import Count, shown
 from optimize.builder import Builder, item_verb
 
-from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
-from .enums import JAVA_BACKPROP_TYPES, OF_SERIES
+from ..terms.builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
+from ..terms.input_type import InputType
+from ..terms.preprocessors import InputPreProcessor
 from .graph import labelled
 from .graph_assembly import Graph, assemble
-from .input_type import InputType
-from .preprocessors import InputPreProcessor
 from .truncated import check_truncated
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from nd.arguments import Count
 from optimize.builder import Builder, item_verb
 
 from ..layers.base import LayerConf
-from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
-from .enums import JAVA_BACKPROP_TYPES, OF_SERIES
-from .input_type import InputType
-from .preprocessors import InputPreProcessor
+from ..terms.builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
+from ..terms.input_type import InputType
+from ..terms.preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerConfiguration

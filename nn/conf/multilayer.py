@@ -11,10 +11,11 @@ import nd
 from nd.arguments import checked
 
 from ..layers.base import LayerConf, label_of
-from .input_type import InputType
+from ..terms.input_type import InputType
+from ..terms.late import late
+from ..terms.preprocessors import InputPreProcessor
 from .network import NeuralNetConfiguration
 from .nodes import NetworkConfiguration, NodeConf
-from .preprocessors import InputPreProcessor
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,6 +118,4 @@ class MultiLayerConfiguration(NetworkConfiguration):
         ConfigurationError, ChoiceError
             It asks for something that this library does not have.
         """
-        from ..files.json import network_from_json
-
-        return network_from_json(text, strict)
+        return late("network_from_json")(text, strict)

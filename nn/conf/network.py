@@ -20,20 +20,20 @@ from optimize.solvers import OPTIMIZERS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
-from .builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
-from .constraints import FIELDS as CONSTRAINT_FIELDS
-from .constraints import normalise_constraints
-from .distributions import Distribution
-from .dropout import IDropout
-from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
-from .input_type import InputType
+from ..terms.builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
+from ..terms.constraints import FIELDS as CONSTRAINT_FIELDS
+from ..terms.constraints import normalise_constraints
+from ..terms.distributions import Distribution
+from ..terms.dropout import IDropout
+from ..terms.enums import OF_SERIES, BackpropType, OptimizationAlgorithm
+from ..terms.input_type import InputType
+from ..terms.penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
+from ..terms.preprocessors import InputPreProcessor
+from ..terms.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
+from ..terms.weight_noise import IWeightNoise
 from .list_builder import list_verb
 from .output_layers import check_output_layers
-from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
-from .preprocessors import InputPreProcessor
 from .stacking import stack
-from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
-from .weight_noise import IWeightNoise
 
 if TYPE_CHECKING:
     from .graph import ComputationGraphConfiguration

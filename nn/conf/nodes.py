@@ -12,12 +12,13 @@ from nd.checks import check_choice
 from optimize.terminations import TerminationCondition
 
 from ..layers.base import LayerConf
-from ..step.params import ParamLayout
-from .data_formats import NetworkFormats
-from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
-from .input_type import InputType, RecurrentType
+from ..terms.enums import OF_SERIES, BackpropType, OptimizationAlgorithm
+from ..terms.input_type import InputType, RecurrentType
+from ..terms.late import late
+from ..terms.params import ParamLayout
+from ..terms.preprocessors import InputPreProcessor
 from .network import OF_NETWORKS, NeuralNetConfiguration
-from .preprocessors import InputPreProcessor
+from .network_formats import NetworkFormats
 
 if TYPE_CHECKING:
     from ..vertices.base import VertexConf
@@ -205,9 +206,7 @@ class NetworkConfiguration(Checked):
 
     def to_json(self) -> str:
         """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""
-        from ..files.json import network_to_json
-
-        return network_to_json(self)
+        return late("network_to_json")(self)
 
     # ---- read by a solver
 

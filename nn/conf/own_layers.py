@@ -10,7 +10,7 @@ from nd.arguments import shown
 
 from ..layers.base import LayerConf
 from ..layers.runtime import LayerRuntime
-from ..step.params import ParamSpec
+from ..terms.params import ParamSpec
 
 
 def check_class(label: str, layer: LayerConf) -> None:

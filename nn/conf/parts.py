@@ -18,11 +18,11 @@ from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 
 from ..layers import LAYERS, LayerConf, LayerRuntime
+from ..terms.distributions import DISTRIBUTIONS, Distribution
+from ..terms.dropout import DROPOUTS, IDropout
+from ..terms.preprocessors import PREPROCESSORS, InputPreProcessor
+from ..terms.weight_noise import WEIGHT_NOISES, IWeightNoise
 from ..vertices import VERTICES, VertexConf, VertexRuntime
-from .distributions import DISTRIBUTIONS, Distribution
-from .dropout import DROPOUTS, IDropout
-from .preprocessors import PREPROCESSORS, InputPreProcessor
-from .weight_noise import WEIGHT_NOISES, IWeightNoise
 
 Class = TypeVar("Class", bound=type)
 

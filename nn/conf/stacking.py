@@ -10,9 +10,9 @@ from nd.arguments import shown
 
 from ..layers.base import LayerConf, label_of
 from ..layers.losses.output import OutputMixin
-from .data_formats import settled, stated_format
-from .input_type import InputType
-from .preprocessors import InputPreProcessor
+from ..terms.input_type import InputType
+from ..terms.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor
+from .network_formats import settled, stated_format
 
 if TYPE_CHECKING:
     from .network import NeuralNetConfiguration
@@ -110,3 +110,15 @@ def _inferred(layers: Sequence[LayerConf], input_type: InputType, preprocessors:
         input_type = layer.output_type(label, input_type)
         sized.append(layer)
     return sized
+
+
+def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
+    """Return the input type of a network without one, from its first layer; None where that does not say it."""
+    if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
+        return InputType.convolutional_flat(
+            preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels
+        )
+    n_in = getattr(first, "n_in", None)
+    if preprocessor is None and n_in and getattr(first, "takes", None) == "rows":
+        return InputType.feed_forward(n_in)
+    return None

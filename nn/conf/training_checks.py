@@ -10,9 +10,9 @@ from nd.checks import describe_shape
 from nd.losses import Loss
 from optimize import NoOp
 
-from .data_formats import SERIES
-from .dropout import SpatialDropout
-from .enums import BackpropType, OptimizationAlgorithm
+from ..terms.data_formats import SERIES
+from ..terms.dropout import SpatialDropout
+from ..terms.enums import BackpropType, OptimizationAlgorithm
 
 if TYPE_CHECKING:
     from .nodes import NetworkConfiguration, NodeConf, NodeTypes

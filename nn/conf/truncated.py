@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from nd import ConfigurationError
 
-from .enums import BackpropType
+from ..terms.enums import BackpropType
 
 
 def check_truncated(backprop_type: str, layers: Iterable[tuple[str, Any]]) -> None:

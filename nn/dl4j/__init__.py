@@ -20,10 +20,10 @@ from optimize import CollectScoresListener, Listener, updaters
 from optimize.earlystopping import *  # noqa: F403
 
 from .. import *  # noqa: F403
-from ..conf.distributions import ConstantDistribution, Distribution
-from ..conf.enums import BackpropType, CNN2DFormat
 from ..files.json_inits import INIT_CLASSES
-from ..networks.weights import ScaledWeightInit
+from ..terms.distributions import ConstantDistribution, Distribution
+from ..terms.enums import BackpropType, CNN2DFormat
+from ..terms.weights import ScaledWeightInit
 from .constants import (
     AlgoMode,
     CacheMode,

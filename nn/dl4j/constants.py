@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nd.java_enums import JavaEnum
 
-from ..conf.enums import LossFunction
+from ..terms.enums import LossFunction
 
 
 class AlgoMode(JavaEnum):

@@ -11,7 +11,7 @@ from nd.java_names import Pair
 from nd.losses import Loss
 from nd.typing import Array
 
-from ..conf import dropout
+from ..terms import dropout
 
 
 def _missing(part: Any, method: str) -> nd.ConfigurationError:

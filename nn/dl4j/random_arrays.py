@@ -12,7 +12,7 @@ from nd.dataset.java_random import JavaRandom
 from nd.random import Random as Generator
 from nd.typing import Array
 
-from ..conf import distributions
+from ..terms import distributions
 from .constants import DataType
 
 ORDERS = ("c", "f")

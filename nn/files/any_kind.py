@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from nd import FormatError, NdError
 
-from ..conf.legacy import modernise
 from ..conf.nodes import NetworkConfiguration
 from .findings import Finding, Unsupported
 from .graph_json import graph_from_json, graph_of_document
 from .json import network_from_json, network_of_document, reader, warn_of_dropped
 from .json_fields import parse
 from .json_values import Json
+from .legacy import modernise
 
 
 def any_network_from_json(text: str, strict: bool = True) -> NetworkConfiguration:

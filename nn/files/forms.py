@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from nd import ConfigurationError, FormatError
 from nd.checks import check_choice
 
-from ..conf.java_form import Codec, JavaForm
-from ..networks.weights import WEIGHT_INITS
+from ..terms.java_form import Codec, JavaForm
+from ..terms.weights import WEIGHT_INITS
 from .findings import Findings
 from .json_inits import WEIGHT_INIT
 from .json_values import (
@@ -142,7 +142,12 @@ def with_codecs(form: JavaForm | LayerForm) -> LayerForm:
     fields = {
         key: (field, CODECS[codec] if isinstance(codec, str) else codec) for key, (field, codec) in form.fields.items()
     }
-    return LayerForm(fields, dict(form.constants), form.package, form.absent, form.derived)
+    derived = {key: _derive(*how) if isinstance(how, tuple) else how for key, how in form.derived.items()}
+    return LayerForm(fields, dict(form.constants), form.package, form.absent, derived)
+
+
+def _derive(attribute: str, codec: str) -> Callable[[Any], Any]:
+    return lambda conf: CODECS[codec].encode(getattr(conf, attribute))
 
 
 OTHER_SPELLINGS = {

@@ -9,7 +9,6 @@ from nd import FormatError
 from ..conf.graph import ComputationGraphConfiguration, node_label
 from ..conf.graph_checks import check_structure
 from ..conf.graph_order import stored_order
-from ..conf.legacy import Modern, modernise
 from ..layers import LayerConf
 from .findings import Findings, Path
 from .json import (
@@ -24,6 +23,7 @@ from .json import (
 )
 from .json_fields import parse
 from .json_values import Json
+from .legacy import Modern, modernise
 from .vertices_json import vertex_from_json, vertex_to_json
 
 _LAYER_VERTEX = "org.deeplearning4j.nn.conf.graph.LayerVertex"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..conf.data_formats import channels_last
+from ..terms.data_formats import channels_last
 from .findings import JavaLimitWarning
 
 RELEASE = "1.0.0-M2.1"

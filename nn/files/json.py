@@ -16,23 +16,23 @@ from nd.checks import check_choice
 from optimize.chunks import STEP_FUNCTIONS
 from optimize.solvers import OPTIMIZERS
 
-from ..conf.data_formats import settled_chain
-from ..conf.enums import JAVA_BACKPROP_TYPES
-from ..conf.java_form import CUDNN
-from ..conf.legacy import Dropped, Modern, modernise
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network import NeuralNetConfiguration
+from ..conf.network_formats import settled_chain
 from ..conf.nodes import NetworkConfiguration
-from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
-from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
+from ..terms.enums import JAVA_BACKPROP_TYPES
+from ..terms.java_form import CUDNN, JAVA_INT
+from ..terms.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
 from .findings import MISSING, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import OTHER_SPELLINGS, LayerForm, read_fields
-from .json_fields import JAVA_INT, parse
+from .json_fields import parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
+from .legacy import Dropped, Modern, modernise
 from .own_schedules import take_own
 from .own_settings import exact, own_settings
+from .registration import layer_of, written_as
 
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 

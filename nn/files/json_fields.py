@@ -47,10 +47,6 @@ def class_of(fields: Any) -> str:
     return java.rpartition(".")[2]
 
 
-JAVA_INT = (1 << 31) - 1
-"""Java counts no further."""
-
-
 def size(fields: Json, key: str, default: int | None = None) -> int:
     """Return a size of a layer, however Lombok spelled it (``nIn``, ``nin``); raise FormatError if it is none."""
     number = value(fields, key, default)

@@ -6,8 +6,8 @@ from typing import Any
 
 from nd import ChoiceError
 
-from ..conf.distributions import DISTRIBUTIONS, Distribution
-from ..networks.weights import ScaledWeightInit
+from ..terms.distributions import DISTRIBUTIONS, Distribution
+from ..terms.weights import ScaledWeightInit
 from .json_values import DISTRIBUTION, Codec, Json, class_name
 
 _WEIGHTS = "org.deeplearning4j.nn.weights."

@@ -19,9 +19,9 @@ from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.schedules import SCHEDULES, CycleSchedule, RampSchedule, as_schedule
 from optimize.updaters import UPDATERS
 
-from ..conf.distributions import DISTRIBUTIONS
-from ..conf.java_form import Codec
 from ..conf.parts import KINDS, kind_of, registered, registered_as, unknown_part
+from ..terms.distributions import DISTRIBUTIONS
+from ..terms.java_form import Codec
 from .lost_schedules import LostSchedule
 
 Json = dict[str, Any]

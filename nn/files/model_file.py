@@ -15,12 +15,12 @@ from nd.files.reading import Source
 from nd.typing import Array
 
 from ..conf.graph_order import stored_order, topological_order
-from ..conf.legacy import detect_version
-from ..step.params import ParamSpec
+from ..terms.params import ParamSpec
 from .any_kind import network_document, unsupported_in
 from .archive import has_entry, read_text, read_vector, reading
 from .findings import path_text
 from .json_fields import Json, class_of, size
+from .legacy import detect_version
 from .param_tables import param_specs_of, param_specs_of_vertex
 from .serializer import COEFFICIENTS, CONFIGURATION, NO_PARAMS, UPDATER_STATE, read_normalizer
 
@@ -60,7 +60,7 @@ class ModelFile:
     ----------
     kind : {"MultiLayerNetwork", "ComputationGraph"}
     version : str
-        The oldest release with this form of configuration, one of `nn.conf.legacy.VERSIONS`.
+        The oldest release with this form of configuration, one of `nn.files.legacy.VERSIONS`.
     document : dict
         The configuration as it stands in the file.
     configuration : dict

@@ -9,9 +9,9 @@ from nd import ConfigurationError, FormatError
 from optimize import Schedule
 from optimize.constraints import CONSTRAINTS, LayerConstraint
 
-from ..conf.dropout import DROPOUTS, AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
-from ..conf.noise import read_from_file
-from ..conf.weight_noise import WEIGHT_NOISES, DropConnect, WeightNoise
+from ..terms.dropout import DROPOUTS, AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
+from ..terms.noise import read_from_file
+from ..terms.weight_noise import WEIGHT_NOISES, DropConnect, WeightNoise
 from .json_values import (
     DISTRIBUTION,
     PART_CODECS,

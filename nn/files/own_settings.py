@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from nd import FormatError, NdError
 from optimize.terminations import TERMINATIONS, TerminationCondition, as_terminations
 
-from ..conf.input_type import INPUT_TYPES, InputType
 from ..conf.parts import registered, registered_as, unknown_part
+from ..terms.input_type import INPUT_TYPES, InputType
 from .json_fields import parse
 from .json_values import of_own_fields, own_fields
 from .own_schedules import put_own

@@ -15,7 +15,7 @@ from typing import Any
 from nd import ConfigurationError, FormatError
 
 from ..layers import LAYERS
-from ..step.params import ParamSpec
+from ..terms.params import ParamSpec
 from .json_fields import Json, class_of, flag, inner, size, sizes
 from .json_values import camel_case
 

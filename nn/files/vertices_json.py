@@ -6,11 +6,11 @@ from dataclasses import MISSING, fields
 
 from nd import ArgumentError, FormatError
 
-from ..conf.registration import vertex_of, written_as
 from ..vertices import VertexConf
 from .findings import Findings
 from .forms import read_fields
 from .json_values import Json
+from .registration import vertex_of, written_as
 
 _WITHOUT_GETTER = {"L2Vertex": "eps"}
 """Class -> a field that Java does not write: it is written where it is not the default."""
@@ -29,7 +29,7 @@ def vertex_to_json(conf: VertexConf) -> Json:
 
 
 def vertex_from_json(data: Json) -> VertexConf:
-    """Read a vertex in 1.0's form, into which `nn.conf.legacy.modernise` brings those of older releases.
+    """Read a vertex in 1.0's form, into which `nn.files.legacy.modernise` brings those of older releases.
 
     Raises
     ------

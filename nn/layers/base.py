@@ -15,16 +15,18 @@ from optimize import LayerConstraint, Regularization, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 
-from ..conf.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES, UNUSED_OF_LAYERS
-from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
-from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
-from ..conf.data_formats import agreed_format, check_format
-from ..conf.distributions import Distribution
-from ..conf.dropout import Dropout, IDropout
-from ..conf.input_type import FeedForwardType, InputType, series_of
-from ..conf.java_form import SIZES, JavaForm
-from ..conf.noise import warn_of_few
-from ..conf.penalties import (
+from ..terms.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES, UNUSED_OF_LAYERS
+from ..terms.constraints import FIELDS as CONSTRAINT_FIELDS
+from ..terms.constraints import UNSET, normalise_constraints, placed_constraints
+from ..terms.data_formats import agreed_format, check_format
+from ..terms.distributions import Distribution
+from ..terms.dropout import Dropout, IDropout
+from ..terms.input_type import FeedForwardType, InputType, series_of
+from ..terms.java_form import SIZES, JavaForm
+from ..terms.late import late
+from ..terms.noise import warn_of_few
+from ..terms.params import ParamSpec, shapes_of
+from ..terms.penalties import (
     PENALTY_VERBS,
     Decay,
     Penalty,
@@ -33,10 +35,9 @@ from ..conf.penalties import (
     without_effect,
     without_rivals,
 )
-from ..conf.preprocessors import InputPreProcessor, to_rows
-from ..conf.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
-from ..conf.weight_noise import IWeightNoise
-from ..step.params import ParamSpec, shapes_of
+from ..terms.preprocessors import InputPreProcessor, to_rows
+from ..terms.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
+from ..terms.weight_noise import IWeightNoise
 from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
@@ -128,9 +129,7 @@ class LayerConf(Checked):
 
     def __call__(self) -> NeuralNetConfiguration:
         """Return a configuration of this layer alone: Java's ``layer.conf().getLayer()``."""
-        from ..conf.network import NeuralNetConfiguration
-
-        return NeuralNetConfiguration(seed=0, layer=self)
+        return late("NeuralNetConfiguration")(seed=0, layer=self)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         """Return a copy with every unset value taken from the network's defaults."""
@@ -229,7 +228,7 @@ class BaseLayerConf(LayerConf):
     ----------
     activation : str or Activation, optional
     weight_init : str or Distribution, optional
-        A name from `nn.networks.weights`, or the distribution to draw from.
+        A name from `nn.terms.weights`, or the distribution to draw from.
     dist : Distribution, optional
         DL4J 0.x's way to give a distribution: in the place of weight_init, or beside "distribution".
     bias_init : float, optional

@@ -7,7 +7,7 @@ from typing import Any
 import nd
 from nd.typing import Array
 
-from ..conf.dropout import Buffers, IDropout
+from ..terms.dropout import Buffers, IDropout
 from .runtime import LayerRuntime
 from .wrapping import WrappingRuntime
 

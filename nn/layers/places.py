@@ -10,8 +10,8 @@ import nd
 from nd.arrays.convolution import Sizes, per_axis
 from nd.typing import Array
 
-from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType, series_of
-from ..conf.preprocessors import InputPreProcessor, to_images, to_series
+from ..terms.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType, series_of
+from ..terms.preprocessors import InputPreProcessor, to_images, to_series
 from .base import LayerConf
 from .convolution.convolution import check_places, image_of
 from .convolution.convolution3d import volume_of

@@ -16,10 +16,10 @@ from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
-from ..conf.data_formats import channels_last
-from ..conf.dropout import IDropout
-from ..conf.noise import Noising, NumbersInForce
-from ..step.params import LayerParams
+from ..terms.data_formats import channels_last
+from ..terms.dropout import IDropout
+from ..terms.noise import Noising, NumbersInForce
+from ..terms.params import LayerParams
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -394,7 +394,7 @@ class LayerRuntime(Part, JavaNames):
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 2 or x.shape[1] != n_in:
-            from ..conf.axis_order import remedy_of_rows  # which data that fit do not need
+            from ..terms.axis_order import remedy_of_rows  # which data that fit do not need
 
             remedy = remedy_of_rows(x.shape, n_in)
             raise nd.ShapeError(f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. {remedy}")

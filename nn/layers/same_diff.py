@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import ACTIVATIONS, Activation, get_activation
 
-from ..conf.distributions import Distribution
-from ..conf.java_form import Codec, JavaForm
+from ..terms.distributions import Distribution
+from ..terms.java_form import Codec, JavaForm
 from .base import BaseLayerConf, LayerConf
 
 ACTIVATION_NAME = Codec(  # as DL4J writes it for these layers: they have default parameters

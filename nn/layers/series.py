@@ -9,8 +9,8 @@ import nd
 from nd.checks import check_shape, describe_shape
 from nd.typing import Array
 
-from ..conf.input_type import InputType, RecurrentType, series_of
-from ..conf.preprocessors import InputPreProcessor, to_series
+from ..terms.input_type import InputType, RecurrentType, series_of
+from ..terms.preprocessors import InputPreProcessor, to_series
 from .base import FeedForwardConf
 
 
@@ -19,7 +19,7 @@ def check_series(label: str, x: Array, n_in: int, mask: Array | None = None) -> 
     if not nd.is_array(x):
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
     if x.ndim != 3 or x.shape[1] != n_in or x.shape[2] == 0:
-        from ..conf.axis_order import remedy  # which data that fit do not need
+        from ..terms.axis_order import remedy  # which data that fit do not need
 
         raise nd.ShapeError(
             f"{label}: expected input {describe_shape(('N', n_in, 'T'))} with T >= 1, got {describe_shape(x.shape)}. "

@@ -9,11 +9,11 @@ import nd
 from nd.typing import Array
 from optimize import LayerConstraint, Regularization, Updater
 
-from ..conf.input_type import InputType
-from ..conf.java_form import JavaForm
-from ..conf.noise import NumbersInForce
-from ..conf.preprocessors import InputPreProcessor
-from ..step.params import ParamSpec
+from ..terms.input_type import InputType
+from ..terms.java_form import JavaForm
+from ..terms.noise import NumbersInForce
+from ..terms.params import ParamSpec
+from ..terms.preprocessors import InputPreProcessor
 from .base import LayerConf
 from .runtime import Context, Kept, LayerRuntime, Params, State
 
@@ -98,7 +98,7 @@ class WrappingConf(LayerConf):
         {"underlying": ("layer", "layer")},
         {"constraints": None},
         derived={
-            "gradientNormalization": lambda conf: _normalization(conf),
+            "gradientNormalization": ("gradient_normalization", "normalization"),
             "gradientNormalizationThreshold": lambda conf: conf.gradient_normalization_threshold,
         },
     )
@@ -219,10 +219,3 @@ class WrappingConf(LayerConf):
         """Return the updater of weights, or of biases."""
         inside: Any = self.layer
         return inside.updater_of(bias)
-
-
-def _normalization(conf: WrappingConf) -> str:
-    """Return the gradient normalisation as files have it."""
-    from ..files.json_values import NORMALIZATION
-
-    return NORMALIZATION.encode(conf.gradient_normalization)

@@ -24,7 +24,7 @@ from nd.dataset.class_labels import (
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
-from ..conf.data_formats import channels_last, inward, outward
+from ..terms.data_formats import channels_last, inward, outward
 
 if TYPE_CHECKING:
     from nd.dataset.examples import Examples

@@ -19,7 +19,6 @@ from optimize.api import listens
 from optimize.constraints import Constraining
 from optimize.step_result import StepResult
 
-from ..conf.data_formats import outward
 from ..layers.losses.output import OutputMixin
 from ..step.features_check import FeaturesCheck
 from ..step.gradient import DefaultGradient
@@ -29,6 +28,7 @@ from ..step.propagation import ForwardPass
 from ..step.shared_nodes import SharedNodes
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer
+from ..terms.data_formats import outward
 from .class_labels import ClassLabels, formed_by
 from .history import History
 from .intake import kinds_of, minibatches

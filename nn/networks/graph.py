@@ -13,9 +13,9 @@ from nd.rules import SWITCH
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..conf.data_formats import outward
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
+from ..terms.data_formats import outward
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .network import Network
 

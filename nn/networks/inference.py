@@ -14,9 +14,9 @@ from nd.rules import SWITCH, rule_of
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
 from ..step.minibatch import parts_of_data
+from ..terms.data_formats import inward, outward
 from .core import NetworkCore
 from .intake import feature_batches, inputs_of, minibatches
 

@@ -13,10 +13,10 @@ from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
-from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import parts_of_data
 from ..step.propagation import loss_mask
+from ..terms.data_formats import inward, outward
 from .inference import Inference
 from .intake import minibatches
 

@@ -12,10 +12,10 @@ from nd.rules import INTEGER, Refused
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..conf.data_formats import inward, outward
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
+from ..terms.data_formats import inward, outward
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .network import Network
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from nd.arguments import answer_calls, checked, shown
 from nd.files.writing import Target
 
+from ..terms.late import late
 from .inside import Inside
 from .saving import Saved
 from .streaming import Streaming
@@ -84,6 +85,4 @@ class Network(Trainable, Inside, Streaming, Saved):
         Arrows go from top to bottom, and behind no box. Shapes are there where the configuration has input types.
         Neither parameters nor another program are needed. Differs: Java has no such method.
         """
-        from ..pictures.files import write_picture
-
-        write_picture(self.conf, target, kind)
+        late("write_picture")(self.conf, target, kind)

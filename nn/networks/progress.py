@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 
-from ..files.json_fields import JAVA_INT
+from ..terms.java_form import JAVA_INT
 from .history import History
 
 if TYPE_CHECKING:

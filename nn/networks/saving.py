@@ -13,6 +13,7 @@ from nd.state import Restoring
 from optimize import OptimizerState
 from optimize.step_result import StepResult
 
+from ..terms.late import late
 from .core import NetworkCore
 
 Other = TypeVar("Other", bound=NetworkCore)
@@ -36,43 +37,33 @@ class Saved(NetworkCore):
 
         See `nn.files.serializer.write_model`.
         """
-        from ..files.serializer import write_model
-
         network: Any = self
         with network.lock:
             network.updater.watch.give_up(network)
-            write_model(network, path, save_updater, normalizer)
+            late("write_model")(network, path, save_updater, normalizer)
 
     def check_saveable(self) -> None:
         """Raise ConfigurationError where a file could not hold the network, before it is trained for long."""
-        from ..files.serializer import check_saveable
-
-        check_saveable(self)  # type: ignore[arg-type]
+        late("check_saveable")(self)
 
     @classmethod
     @checked
     def load(cls, path: Source, load_updater: bool = True, strict: bool = True) -> Self:
         """Read what `save` or any DL4J release since 0.5 wrote; see `nn.files.serializer.restore_model`."""
-        from ..files.serializer import restore_model
-
-        return restore_model(path, load_updater, strict, cls)
+        return late("restore_model")(path, load_updater, strict, cls)
 
     @checked
     def save_checkpoint(self, path: Target, save_updater: bool = True) -> None:
         """Write a model zip from which training continues bit for bit; see `nn.files.checkpoint`."""
-        from ..files.checkpoint import write_checkpoint
-
         network: Any = self
         with network.lock:
-            write_checkpoint(network, path, save_updater)
+            late("write_checkpoint")(network, path, save_updater)
 
     @classmethod
     @checked
     def load_checkpoint(cls, path: Source, number: Natural | None = None) -> Self:
         """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.files.checkpoint`."""
-        from ..files.checkpoint import read_checkpoint
-
-        return read_checkpoint(path, number, cls)  # type: ignore[arg-type]
+        return late("read_checkpoint")(path, number, cls)
 
     # ---- copies
 

@@ -11,9 +11,9 @@ from nd.checks import describe_shape
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..conf.data_formats import outward
 from ..step.features_check import FeaturesCheck
 from ..step.minibatch import Minibatch
+from ..terms.data_formats import outward
 from .core import NetworkCore
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from .tables import table
 
 if TYPE_CHECKING:
     from ..conf.graph import ComputationGraphConfiguration
-    from ..conf.input_type import InputType
     from ..conf.multilayer import MultiLayerConfiguration
     from ..conf.nodes import NodeTypes
+    from ..terms.input_type import InputType
 
 _OF_CHAINS = ("layer", "type", "in -> out", "parameters")
 _OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", "activations", "parameters")

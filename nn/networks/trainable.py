@@ -16,9 +16,9 @@ from nd.state import Restoring, in_force
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
-from ..conf.enums import BackpropType, OptimizationAlgorithm
 from ..conf.network import JAVAS_DEFAULT
 from ..step.minibatch import StepInput
+from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History
 from .intake import minibatch

@@ -12,8 +12,8 @@ from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 from nd.dataset.iterator import MinibatchIterator
 
-from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
+from ..terms.data_formats import inward, outward
 from .intake import is_pair, iterator_of, paired
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ..layers.normalization.batch_normalization import BatchNormalization
 from ..vertices.wrapping import FrozenVertex
 
 if TYPE_CHECKING:
-    from ..conf.input_type import InputType
     from ..conf.nodes import NetworkConfiguration
+    from ..terms.input_type import InputType
 
 _WINDOWS = (("kernel_size", ""), ("stride", "stride "))
 """Field -> what stands before it."""

@@ -9,9 +9,9 @@ import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 
-from ..conf.data_formats import SERIES, arranged, channels_last, fits
-from ..conf.input_type import RecurrentType
 from ..layers.base import LayerConf
+from ..terms.data_formats import SERIES, arranged, channels_last, fits
+from ..terms.input_type import RecurrentType
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration, NodeConf
@@ -73,7 +73,7 @@ class FeaturesCheck:
         self.fitting = shape[1:]
 
     def _remedy(self, shape: tuple[int, ...]) -> str:
-        from ..conf.axis_order import remedy, turned  # which data that fit do not need
+        from ..terms.axis_order import remedy, turned  # which data that fit do not need
 
         for allowed in self._allowed:
             sentence = remedy("x", shape, allowed)

@@ -10,7 +10,7 @@ from nd.arguments import shown
 from nd.java_names import JavaNames
 from nd.typing import Array
 
-from .params import joined
+from ..terms.params import joined
 
 
 class Gradient(Protocol):

@@ -11,7 +11,7 @@ from nd.arrays.creation import is_ready
 from nd.dataset import DataSet
 from nd.typing import Array
 
-from ..conf.data_formats import inward
+from ..terms.data_formats import inward
 
 if TYPE_CHECKING:
     from nd.dataset import MultiDataSet

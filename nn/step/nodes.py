@@ -11,8 +11,8 @@ from ..layers.draw_order import STEP_BY_STEP, draw_in
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
-    from ..conf.preprocessors import InputPreProcessor
-    from .params import ParamLayout
+    from ..terms.params import ParamLayout
+    from ..terms.preprocessors import InputPreProcessor
 
 NETWORK_INPUT = -1
 """Stands for the first features among the inputs of a node; ``-1 - k`` for those of input k."""

@@ -17,8 +17,8 @@ from .pass_memory import PassMemory, last_readers
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
+    from ..terms.params import ParamLayout
     from .minibatch import Arrays, Masks, StepInput
-    from .params import ParamLayout
 
 
 class Arrival(NamedTuple):

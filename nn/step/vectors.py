@@ -13,14 +13,14 @@ from optimize.constraints import Constraining, Placed
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
 
-from ..networks.weights import Fans, init_weight
+from ..terms.weights import Fans, init_weight
 from .gradient import DefaultGradient
 from .pass_memory import check_parameters
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
     from ..layers.base import BaseLayerConf
-    from .params import ParamSpec, ParamView
+    from ..terms.params import ParamSpec, ParamView
 
 
 class FlatVectors:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import nd
 
-from ..conf.input_type import InputType
+from ..terms.input_type import InputType
 from .worker import FORWARD_ONLY
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ from nd.state import Restoring
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
-from ..conf.data_formats import settled_chain
-from ..conf.input_type import InputType
 from ..conf.multilayer import MultiLayerConfiguration
+from ..conf.network_formats import settled_chain
 from ..conf.output_layers import check_output_layers
-from ..conf.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor
-from ..conf.stacking import check_order, check_preprocessors
+from ..conf.stacking import check_order, check_preprocessors, input_type_of
 from ..layers import FrozenLayer, LayerConf
 from ..layers.base import label_of
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
-from ..step.params import ParamLayout
 from ..step.vectors import draw_params
+from ..terms.input_type import InputType
+from ..terms.params import ParamLayout
+from ..terms.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor
 from .fine_tune import FineTuneConfiguration
 from .graph_editing import GraphBuilder
 from .resizing import Init, Resizing, Sizes, resized_input
@@ -268,18 +268,6 @@ class _Editing(Resizing[int]):
         if parts:
             network.set_params(nd.concat(parts))
         return network
-
-
-def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
-    """Return the input type of a network without one, from its first layer; None where that does not say it."""
-    if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
-        return InputType.convolutional_flat(
-            preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels
-        )
-    n_in = getattr(first, "n_in", None)
-    if preprocessor is None and n_in and getattr(first, "takes", None) == "rows":
-        return InputType.feed_forward(n_in)
-    return None
 
 
 # ---- DL4J's fluent style

@@ -24,7 +24,7 @@ from ..networks.graph import ComputationGraph
 from ..networks.history import History
 from ..networks.multilayer import MultiLayerNetwork
 from ..step.minibatch import parts_of_data
-from ..step.params import ParamView
+from ..terms.params import ParamView
 from .border import border_of_graph, border_of_layers
 
 Data = DataSet | MultiDataSet

@@ -13,14 +13,14 @@ from optimize import get_updater
 from optimize.builder import Builder
 from optimize.constraints import as_constraints
 
-from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
-from ..conf.constraints import placed_constraints
-from ..conf.enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import NetworkConfiguration
-from ..conf.penalties import PENALTY_VERBS
-from ..conf.weight_inits import WEIGHT_INIT_VERBS
 from ..layers import BaseLayerConf, LayerConf
+from ..terms.constraints import FIELDS as CONSTRAINT_FIELDS
+from ..terms.constraints import placed_constraints
+from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
+from ..terms.penalties import PENALTY_VERBS
+from ..terms.weight_inits import WEIGHT_INIT_VERBS
 
 _RATES = ("learning_rate", "momentum")
 _PENALTIES = (

@@ -14,10 +14,10 @@ from nd.typing import Array
 
 from ..conf.graph import ComputationGraphConfiguration, node_label
 from ..conf.graph_assembly import Graph, assemble
-from ..conf.input_type import InputType
-from ..conf.preprocessors import InputPreProcessor
 from ..layers import FrozenLayer, LayerConf
 from ..networks.graph import ComputationGraph
+from ..terms.input_type import InputType
+from ..terms.preprocessors import InputPreProcessor
 from ..vertices import FrozenVertex
 from .fine_tune import FineTuneConfiguration
 from .resizing import Resizing, resized_input

@@ -8,16 +8,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import nd
 
-from ..conf.distributions import Distribution
-from ..conf.input_type import InputType
-from ..conf.preprocessors import (
-    Cnn3DToFeedForwardPreProcessor,
-    CnnToFeedForwardPreProcessor,
-    FeedForwardToCnn3DPreProcessor,
-    FeedForwardToCnnPreProcessor,
-    InputPreProcessor,
-)
-from ..conf.series_preprocessors import CnnToRnnPreProcessor, RnnToCnnPreProcessor
 from ..layers import (
     CapsuleLayer,
     DepthwiseConvolution2D,
@@ -28,6 +18,16 @@ from ..layers import (
     SpaceToDepthLayer,
 )
 from ..layers.same_size import SameSizeConf
+from ..terms.distributions import Distribution
+from ..terms.input_type import InputType
+from ..terms.preprocessors import (
+    Cnn3DToFeedForwardPreProcessor,
+    CnnToFeedForwardPreProcessor,
+    FeedForwardToCnn3DPreProcessor,
+    FeedForwardToCnnPreProcessor,
+    InputPreProcessor,
+)
+from ..terms.series_preprocessors import CnnToRnnPreProcessor, RnnToCnnPreProcessor
 
 Init = str | Distribution | None
 Sizes = int | Sequence[int | Init]

@@ -28,12 +28,12 @@ from nd.typing import Array
 from optimize import Regularization, Updater, get_updater
 from optimize.gradient_normalization import check_gradient_normalization
 
-from ..conf.input_type import InputType, RecurrentType, series_of
-from ..conf.java_form import JavaForm
-from ..conf.penalties import regularization_of
 from ..layers.runtime import Params
-from ..networks.weights import WEIGHT_INITS
-from ..step.params import ParamSpec
+from ..terms.input_type import InputType, RecurrentType, series_of
+from ..terms.java_form import JavaForm
+from ..terms.params import ParamSpec
+from ..terms.penalties import regularization_of
+from ..terms.weights import WEIGHT_INITS
 from .base import VertexConf
 from .runtime import VertexContext, VertexRuntime
 
@@ -116,7 +116,7 @@ class AttentionVertex(VertexConf):
         Whether the inputs are projected before, and what the heads take after it. Without that there is one head, and
         all sizes are the same.
     weight_init : str
-        A name from `nn.networks.weights`.
+        A name from `nn.terms.weights`.
     updater, bias_updater : str or Updater, optional
     regularization, regularization_bias : sequence of Regularization, optional
     gradient_normalization : str, optional

@@ -10,9 +10,9 @@ import nd
 from nd.arguments import Checked
 from optimize.builder import Builder
 
-from ..conf.input_type import InputType
-from ..conf.java_form import JavaForm
-from ..step.params import ParamSpec, shapes_of
+from ..terms.input_type import InputType
+from ..terms.java_form import JavaForm
+from ..terms.params import ParamSpec, shapes_of
 from .runtime import VertexRuntime
 
 if TYPE_CHECKING:

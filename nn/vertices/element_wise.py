@@ -12,9 +12,9 @@ from nd.checks import check_choice
 from nd.java_enums import JavaEnum
 from nd.typing import Array
 
-from ..conf.input_type import ConvolutionalFlatType, InputType
-from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
+from ..terms.input_type import ConvolutionalFlatType, InputType
+from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .broadcasting import any_counts, broadcast_shape, summed_to
 from .merging import of_shape

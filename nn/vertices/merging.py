@@ -12,11 +12,11 @@ from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import arranged, axes_outward, channels_last, computed
-from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType
-from ..conf.java_form import JavaForm
 from ..layers.places import type_of_places
 from ..layers.runtime import Params
+from ..terms.data_formats import arranged, axes_outward, channels_last, computed
+from ..terms.input_type import ConvolutionalFlatType, FeedForwardType, InputType
+from ..terms.java_form import JavaForm
 from .base import OuterAxes, VertexConf
 from .broadcasting import any_counts
 from .runtime import VertexContext, VertexRuntime

@@ -12,10 +12,10 @@ from nd.arguments import Count, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import axes_outward, rows_of
-from ..conf.input_type import FeedForwardType, InputType
-from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
+from ..terms.data_formats import axes_outward, rows_of
+from ..terms.input_type import FeedForwardType, InputType
+from ..terms.java_form import JavaForm
 from .base import OuterAxes, VertexConf
 from .runtime import VertexContext, VertexRuntime
 

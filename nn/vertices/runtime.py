@@ -11,7 +11,7 @@ from nd.part import Part, named, undefined
 from nd.typing import Array
 
 from ..layers.runtime import Buffers, Kept, NumbersInForce, Params, State
-from ..step.params import LayerParams
+from ..terms.params import LayerParams
 
 
 class NetworkInput(NamedTuple):

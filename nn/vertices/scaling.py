@@ -9,8 +9,8 @@ from typing import ClassVar
 import nd
 from nd.typing import Array
 
-from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
+from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .runtime import VertexContext, VertexRuntime
 

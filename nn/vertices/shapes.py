@@ -11,12 +11,12 @@ import nd
 from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import axes_inward, axes_outward, computed, format_of_axes, rows_of
-from ..conf.input_type import ConvolutionalType, InputType
-from ..conf.java_form import JavaForm
-from ..conf.preprocessors import InputPreProcessor
 from ..layers.places import interior, within
 from ..layers.runtime import Params
+from ..terms.data_formats import axes_inward, axes_outward, computed, format_of_axes, rows_of
+from ..terms.input_type import ConvolutionalType, InputType
+from ..terms.java_form import JavaForm
+from ..terms.preprocessors import InputPreProcessor
 from .base import VertexConf
 from .merging import of_shape
 from .runtime import VertexContext, VertexRuntime

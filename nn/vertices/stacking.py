@@ -11,9 +11,9 @@ from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..conf.input_type import InputType, RecurrentType
-from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
+from ..terms.input_type import InputType, RecurrentType
+from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .merging import stretch
 from .runtime import VertexContext, VertexRuntime

@@ -10,11 +10,11 @@ import nd
 from nd.checks import check_shape, describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import ROWS, SERIES, format_of_axes, rows_of
-from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType, RecurrentType, series_of
-from ..conf.java_form import JavaForm
 from ..layers.recurrent.last_time_step import LastSteps
 from ..layers.runtime import Params
+from ..terms.data_formats import ROWS, SERIES, format_of_axes, rows_of
+from ..terms.input_type import ConvolutionalFlatType, FeedForwardType, InputType, RecurrentType, series_of
+from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .runtime import NetworkInput, VertexContext, VertexRuntime
 

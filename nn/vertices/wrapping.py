@@ -10,12 +10,12 @@ import nd
 from nd.typing import Array
 from optimize import NoOp, Regularization, Updater
 
-from ..conf.input_type import InputType
-from ..conf.java_form import JavaForm
-from ..conf.preprocessors import InputPreProcessor
 from ..layers.base import LayerConf
 from ..layers.runtime import Params
-from ..step.params import ParamSpec
+from ..terms.input_type import InputType
+from ..terms.java_form import JavaForm
+from ..terms.params import ParamSpec
+from ..terms.preprocessors import InputPreProcessor
 from .base import VertexConf
 from .runtime import VertexContext, VertexRuntime
 

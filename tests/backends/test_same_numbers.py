@@ -20,7 +20,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
-from nn.conf.dropout import Dropout
+from nn.terms.dropout import Dropout
 from optimize import CollectScoresListener, Nesterovs
 from optimize.chunks import negative_gradient_step
 from tests.cuda_on_host.calls import on_host

@@ -10,10 +10,10 @@ import nd
 from nd.activations import Activation, Tanh
 from nd.losses import LossMSE
 from nn import DenseLayer, Dropout, InputType, MultiLayerConfiguration, NeuralNetConfiguration, OutputLayer, register
-from nn.conf.distributions import Distribution
-from nn.conf.preprocessors import InputPreProcessor
-from nn.conf.weight_noise import IWeightNoise
 from nn.layers import LayerConf
+from nn.terms.distributions import Distribution
+from nn.terms.preprocessors import InputPreProcessor
+from nn.terms.weight_noise import IWeightNoise
 from nn.vertices import VertexConf, VertexRuntime
 from optimize import Adam, LayerConstraint, Schedule, Updater
 from optimize.schedules import StepSchedule

@@ -12,10 +12,10 @@ import nd
 from nd.activations import ACTIVATIONS, Activation
 from nd.arguments import NonNegative, Range
 from nd.losses import LOSSES, Loss
-from nn.conf.distributions import DISTRIBUTIONS, Distribution
-from nn.conf.dropout import DROPOUTS, IDropout
-from nn.conf.weight_noise import WEIGHT_NOISES, IWeightNoise
-from nn.networks.weights import WEIGHT_INITS
+from nn.terms.distributions import DISTRIBUTIONS, Distribution
+from nn.terms.dropout import DROPOUTS, IDropout
+from nn.terms.weight_noise import WEIGHT_NOISES, IWeightNoise
+from nn.terms.weights import WEIGHT_INITS
 from optimize import LayerConstraint, Regularization, Schedule, Updater, WeightDecay
 from optimize.chunks import STEP_FUNCTIONS
 from optimize.constraints import CONSTRAINTS

@@ -11,11 +11,11 @@ from nn import (
     LayerVertex,
     MultiLayerConfiguration,
 )
-from nn.conf.dropout import IDropout
 from nn.conf.parts import KINDS
-from nn.conf.weight_noise import IWeightNoise
 from nn.files.java_limits import parts_in
 from nn.files.own_settings import own_settings
+from nn.terms.dropout import IDropout
+from nn.terms.weight_noise import IWeightNoise
 from optimize import Schedule
 
 

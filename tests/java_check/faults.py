@@ -9,9 +9,9 @@ from typing import Any
 import nn
 import optimize
 from nd import activations, losses
-from nn.conf.weight_noise import IWeightNoise
 from nn.files.java_limits import LIMIT, VECTORS, has_noisy_bias, parts_in
 from nn.layers.recurrent.lstm import LstmConf
+from nn.terms.weight_noise import IWeightNoise
 
 from .results import Result
 from .verdict import DERIVATIVES, RELEASES, Fault

@@ -25,7 +25,7 @@ from nn import (
     SpatialDropout,
 )
 from nn.conf.parts import KINDS, Kind
-from nn.networks.weights import SCALED, WEIGHT_INITS, ScaledWeightInit
+from nn.terms.weights import SCALED, WEIGHT_INITS, ScaledWeightInit
 from optimize import Adam, MaxNormConstraint, MinMaxNormConstraint, Nesterovs, Sgd
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS

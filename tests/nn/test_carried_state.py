@@ -12,7 +12,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, RnnOutputLayer, register
 from nn.layers import FeedForwardConf, LayerRuntime
-from nn.step.params import ParamSpec
+from nn.terms.params import ParamSpec
 from optimize import Adam, CollectScoresListener, Listener, Sgd
 
 N, C, T, OUT, LENGTH = 6, 3, 10, 2, 4

@@ -35,8 +35,8 @@ from nn import (
     TransferLearning,
     ZeroPadding3DLayer,
 )
-from nn.conf.data_formats import inward, outward
 from nn.dl4j import CNN2DFormat
+from nn.terms.data_formats import inward, outward
 from optimize import Adam, Listener, Sgd
 from tests.java_runs import FEW, OUTPUT, PARAMETERS, Run, distance
 

@@ -230,7 +230,7 @@ IMPORTS = (
     BEGIN
     + """
 statuses = []
-for name in ("nd.evaluation.roc", "nd.dataset.mnist", "nn.vertices.shapes", "nn.conf.legacy", "nd.losses.margins"):
+for name in ("nd.evaluation.roc", "nd.dataset.mnist", "nn.vertices.shapes", "nn.files.legacy", "nd.losses.margins"):
     thread = threading.Thread(target=__import__, args=(name,))
     thread.start()
     statuses.append(exits(lambda: __import__(name) is not None))

@@ -19,7 +19,7 @@ from nn import (
     TransferLearningHelper,
     WeightNoise,
 )
-from nn.conf.distributions import NormalDistribution
+from nn.terms.distributions import NormalDistribution
 from optimize import Listener
 
 RNG = np.random.default_rng(8)

@@ -14,7 +14,7 @@ import pytest
 import nd
 from nn import MultiLayerNetwork, register, unregister
 from nn.layers import FeedForwardConf, LayerRuntime
-from nn.step.params import ParamSpec
+from nn.terms.params import ParamSpec
 from tests.stand_ins import TOLERANCE
 
 CASES = pathlib.Path(__file__).parent.parent / "cases"

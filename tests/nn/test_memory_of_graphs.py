@@ -25,9 +25,9 @@ from nn import (
     SubsetVertex,
     UnstackVertex,
 )
-from nn.conf.data_formats import channels_last
 from nn.step.pass_memory import PassMemory
 from nn.step.propagation import Propagation
+from nn.terms.data_formats import channels_last
 from optimize import Listener, Sgd
 from tests.cases.layers import make_features, make_labels
 from tests.cases.memory_graphs import batch_for, images_graph, rows_graph

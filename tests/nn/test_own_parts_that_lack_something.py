@@ -18,7 +18,7 @@ from nn import (
     OutputLayer,
     ParamSpec,
 )
-from nn.conf.preprocessors import InputPreProcessor
+from nn.terms.preprocessors import InputPreProcessor
 from optimize import LayerConstraint, Schedule, Sgd, UnitNormConstraint, Updater
 from optimize.regularization import Regularization
 from tests.nn.own_parts_refused import EAGER, PURE, X, Y, beside, network, refused

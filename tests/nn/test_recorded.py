@@ -22,11 +22,11 @@ from nn import (
     OutputLayer,
     WeightNoise,
 )
-from nn.conf.dropout import Dropout
-from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
 from nn.layers.core.dense import DenseRuntime
 from nn.step.propagation import Propagation
 from nn.step.shared_nodes import is_pure
+from nn.terms.dropout import Dropout
+from nn.terms.preprocessors import CnnToFeedForwardPreProcessor
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
 from optimize.chunks import Chunk, Segment, negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of

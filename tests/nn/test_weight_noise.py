@@ -26,8 +26,8 @@ from nn import (
     UniformDistribution,
     WeightNoise,
 )
-from nn.conf.weight_noise import WEIGHT_NOISES
 from nn.layers import LAYERS
+from nn.terms.weight_noise import WEIGHT_NOISES
 from optimize import MapSchedule
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.layers_at_work import forward

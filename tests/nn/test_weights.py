@@ -22,7 +22,7 @@ from nn import (
     UniformDistribution,
     WeightInit,
 )
-from nn.networks.weights import FIXED_INITS, RANDOM_INITS, WEIGHT_INITS
+from nn.terms.weights import FIXED_INITS, RANDOM_INITS, WEIGHT_INITS
 from tests.stand_ins import TOLERANCE, make_backend
 
 VARIANCE_ERROR = 0.06  # relative, of the variance of some 10,000 draws

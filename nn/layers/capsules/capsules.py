@@ -11,10 +11,10 @@ from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf.distributions import Distribution
-from ...conf.input_type import FeedForwardType, InputType, RecurrentType
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms.distributions import Distribution
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 

@@ -13,11 +13,11 @@ from nd.arguments import Count, Natural, NonNegative
 from nd.arrays import convolution
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType
-from ...conf.java_form import WINDOW, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.input_type import InputType, RecurrentType
+from ...terms.java_form import WINDOW, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..convolution.convolution import Windows, image_of, normalise_window, window_of
 from ..runtime import Activating, Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf

@@ -14,11 +14,11 @@ from nd.arrays.convolution import Sizes, Window
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import ConvolutionalType, InputType
-from ...conf.java_form import BIAS, CONVOLUTIONS, WINDOW, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.input_type import ConvolutionalType, InputType
+from ...terms.java_form import BIAS, CONVOLUTIONS, WINDOW, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import FeedForwardConf
 from ..pooling.window_masks import reduced_mask
 from ..runtime import Context, LayerRuntime, Params
@@ -38,7 +38,7 @@ def check_places(label: str, x: Array, axes: int, channels: int | None = None) -
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
     if x.ndim != 2 + axes or channels not in (None, x.shape[1]):
         expected = describe_shape(("N", channels or "C", *AXES[axes]))
-        from ...conf.axis_order import remedy  # which data that fit do not need
+        from ...terms.axis_order import remedy  # which data that fit do not need
 
         cure = remedy("x", x.shape, (channels, *[None] * axes)) or _REMEDIES[axes]
         raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {cure}")

@@ -13,10 +13,10 @@ from nd.arrays import convolution
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType, series_of
-from ...conf.java_form import BIAS, CONVOLUTIONS, WINDOW, Codec, Fields, JavaForm
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.input_type import InputType, RecurrentType, series_of
+from ...terms.java_form import BIAS, CONVOLUTIONS, WINDOW, Codec, Fields, JavaForm
+from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
 from ..pooling.window_masks import window_mode
 from ..runtime import Context, Params

@@ -12,10 +12,10 @@ from nd.arrays import convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.enums import DataFormat
-from ...conf.input_type import Convolutional3DType, InputType
-from ...conf.java_form import BIAS, CONVOLUTIONS, VOLUMES, VOLUMES_ABSENT, JavaForm
+from ...terms import data_formats
+from ...terms.enums import DataFormat
+from ...terms.input_type import Convolutional3DType, InputType
+from ...terms.java_form import BIAS, CONVOLUTIONS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, window_of

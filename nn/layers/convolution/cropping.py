@@ -10,8 +10,8 @@ import nd
 from nd.arguments import Natural
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.java_form import PARAMETERLESS, JavaForm
+from ...terms import data_formats
+from ...terms.java_form import PARAMETERLESS, JavaForm
 from ..places import SIDES, BordersConf, PlacesRuntime, Sizes, interior
 from ..runtime import Context
 

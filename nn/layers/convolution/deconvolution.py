@@ -12,9 +12,9 @@ from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, Params
 from .convolution import Activate, ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
 from .convolution3d import VOLUME_FORM, Convolution3D

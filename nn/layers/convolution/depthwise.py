@@ -12,9 +12,9 @@ from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Window
 from nd.typing import Array
 
-from ...conf.builder_names import of_parameter
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms.builder_names import of_parameter
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, Params
 from .convolution import Activate, ConvolutionLayer, ConvolutionRuntime

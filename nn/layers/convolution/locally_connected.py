@@ -15,13 +15,13 @@ from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.distributions import Distribution
-from ...conf.input_type import ConvolutionalType, InputType, series_of
-from ...conf.java_form import BIAS, SIZES, Codec, Fields, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
-from ...conf.weight_noise import IWeightNoise
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.distributions import Distribution
+from ...terms.input_type import ConvolutionalType, InputType, series_of
+from ...terms.java_form import BIAS, SIZES, Codec, Fields, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor, to_images
+from ...terms.weight_noise import IWeightNoise
 from ..runtime import Context, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, image_of, window_of

@@ -10,8 +10,8 @@ from nd.arrays import convolution
 from nd.arrays.convolution import Window
 from nd.typing import Array
 
-from ...conf.enums import PoolingType
-from ...conf.noise import NumbersInForce
+from ...terms.enums import PoolingType
+from ...terms.noise import NumbersInForce
 from ..core.frozen import FrozenRuntime
 from ..pooling.subsampling import SubsamplingRuntime
 from ..runtime import Activating, Context, Kept, LayerRuntime, Noising, Params, State

@@ -10,8 +10,8 @@ import nd
 from nd.arguments import Count, Natural
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
+from ...terms import data_formats
+from ...terms.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
 from ..runtime import Buffers, Context
 from .space_to_depth import check_divisible

@@ -11,10 +11,10 @@ from nd.arrays import convolution
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.enums import CNN2DFormat
-from ...conf.input_type import InputType
-from ...conf.java_form import PARAMETERLESS, JavaForm
+from ...terms import data_formats
+from ...terms.enums import CNN2DFormat
+from ...terms.input_type import InputType
+from ...terms.java_form import PARAMETERLESS, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
 from ..runtime import Context
 

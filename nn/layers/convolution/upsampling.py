@@ -11,8 +11,8 @@ import nd
 from nd.arguments import Count
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
+from ...terms import data_formats
+from ...terms.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
 from ..runtime import Buffers, Context
 

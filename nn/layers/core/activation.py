@@ -9,7 +9,7 @@ import nd
 from nd.activations import Activation, get_activation
 from nd.typing import Array
 
-from ...conf.java_form import PARAMETERLESS, JavaForm
+from ...terms.java_form import PARAMETERLESS, JavaForm
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params, by_places
 

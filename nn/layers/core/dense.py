@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from nd.typing import Array
 
-from ...conf.java_form import BIAS, TIMED, JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import BIAS, TIMED, JavaForm
+from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 

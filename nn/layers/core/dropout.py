@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from nd.typing import Array
 
-from ...conf.dropout import IDropout
-from ...conf.java_form import IDLE, JavaForm
+from ...terms.dropout import IDropout
+from ...terms.java_form import IDLE, JavaForm
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params
 

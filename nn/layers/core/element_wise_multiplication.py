@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import nd
 from nd.typing import Array
 
-from ...conf.java_form import TIMED, JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import TIMED, JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 from .dense import Cache

@@ -13,11 +13,11 @@ from nd.arrays.rows import NO_ROW
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import FeedForwardType, InputType, RecurrentType
-from ...conf.java_form import BIAS, TIMED, JavaForm
-from ...conf.preprocessors import InputPreProcessor
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType
+from ...terms.java_form import BIAS, TIMED, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 

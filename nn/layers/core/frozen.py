@@ -9,9 +9,9 @@ import nd
 from nd.typing import Array
 from optimize import NoOp, Regularization, Updater
 
-from ...conf.java_form import JavaForm
-from ...conf.noise import NumbersInForce
-from ...step.params import ParamSpec
+from ...terms.java_form import JavaForm
+from ...terms.noise import NumbersInForce
+from ...terms.params import ParamSpec
 from ..base import LayerConf
 from ..runtime import Context, Kept, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime

@@ -12,12 +12,12 @@ from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf.constraints import FIELDS, UNSET, placed_constraints
-from ...conf.data_formats import arranged, computed, inward
-from ...conf.distributions import Distribution
-from ...conf.input_type import InputType
-from ...conf.java_form import Codec, JavaForm
-from ...step.params import ParamSpec
+from ...terms.constraints import FIELDS, UNSET, placed_constraints
+from ...terms.data_formats import arranged, computed, inward
+from ...terms.distributions import Distribution
+from ...terms.input_type import InputType
+from ...terms.java_form import Codec, JavaForm
+from ...terms.params import ParamSpec
 from ..base import BaseLayerConf
 from ..runtime import Context, LayerRuntime, Params
 

@@ -10,10 +10,10 @@ from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType
-from ...conf.java_form import IDLE, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_rows
+from ...terms import data_formats
+from ...terms.input_type import InputType, RecurrentType
+from ...terms.java_form import IDLE, JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_rows
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params
 

@@ -12,8 +12,8 @@ from nd.losses import LossMixtureDensity, LossSparseMCXENT
 from nd.typing import Array
 from optimize import Updater
 
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params

@@ -11,10 +11,10 @@ from nd.activations import Activation
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
-from ...conf.java_form import JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images, to_series
+from ...terms import data_formats
+from ...terms.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
+from ...terms.java_form import JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_images, to_series
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
 from .output import LossLayer, LossRuntime, OutputMixin, WithLoss
@@ -83,7 +83,7 @@ class OfPlacesMixin(OutputMixin):
         cache = kept.cache
         shape, given = tuple(cache.a.shape), tuple(labels.shape)
         if len(given) != len(shape) or (given[0], *given[2:]) != (shape[0], *shape[2:]):
-            from ...conf.axis_order import remedy  # which data that fit do not need
+            from ...terms.axis_order import remedy  # which data that fit do not need
 
             places = "Give every place of every example its labels, one-hot or a class number."
             raise nd.ShapeError(

@@ -12,8 +12,8 @@ from nd.activations import Activation
 from nd.arguments import Count, Retained
 from nd.typing import Array
 
-from ...conf.java_form import TIMED, JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import TIMED, JavaForm
+from ...terms.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..runtime import Context, Kept, LayerRuntime, Params
 from .output import OutputMixin

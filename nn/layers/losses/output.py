@@ -15,10 +15,10 @@ from nd.losses import Loss, get_loss
 from nd.part import into, named, refuse_returned
 from nd.typing import Array
 
-from ...conf.input_type import InputType
-from ...conf.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_rows
-from ...step.params import ParamSpec
+from ...terms.input_type import InputType
+from ...terms.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor, to_rows
 from ..base import BaseLayerConf, FeedForwardConf
 from ..core.dense import Cache, DenseRuntime
 from ..runtime import Context, Kept, LayerRuntime, Params

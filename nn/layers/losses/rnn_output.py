@@ -9,10 +9,10 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType, series_of
-from ...conf.java_form import JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
+from ...terms import data_formats
+from ...terms.input_type import InputType, RecurrentType, series_of
+from ...terms.java_form import JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_series
 from ..core.dense import Cache
 from ..runtime import Context, Params
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
@@ -39,7 +39,7 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 3 or x.shape[1] != n_in:
-            from ...conf.axis_order import remedy  # which data that fit do not need
+            from ...terms.axis_order import remedy  # which data that fit do not need
 
             raise nd.ShapeError(
                 f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "

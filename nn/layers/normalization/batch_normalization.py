@@ -16,12 +16,12 @@ from nd.checks import describe_shape
 from nd.typing import Array
 from optimize import Updater
 
-from ...conf import data_formats
-from ...conf.builder_names import of_parameter
-from ...conf.input_type import ConvolutionalFlatType, InputType
-from ...conf.java_form import TIMED, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.builder_names import of_parameter
+from ...terms.input_type import ConvolutionalFlatType, InputType
+from ...terms.java_form import TIMED, JavaForm
+from ...terms.params import ParamSpec
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..core.activation import ActivationRuntime
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
@@ -259,7 +259,7 @@ class BatchNormalization(SameSizeConf):
     Input and output ``[N, C]``, ``[N, C, T]``, ``[N, C, H, W]`` or ``[N, C, D, H, W]``. In training mean and variance
     are those of the minibatch, over all axes but C, the variance divided by their number; else the running ones. Masks
     change nothing. Vector: gamma, beta, mean, then var or log10stdev, ``[1, C]`` each. Mean and var follow the
-    minibatches, var <- decay * var + (1 - decay) * variance: see `nn.step.params.ParamSpec` on running parameters. No
+    minibatches, var <- decay * var + (1 - decay) * variance: see `nn.terms.params.ParamSpec` on running parameters. No
     parameter is penalised; gamma and beta have the layer's updater, not the bias_updater. The layer's activation,
     dropout and weight noise have no effect: put an ActivationLayer after it. Source: DL4J ``BatchNormalization``; Ioffe
     and Szegedy 2015. Differs: Java takes ``[N, C, T]`` for one image and fails unless N = C; it puts a preprocessor

@@ -11,10 +11,10 @@ from nd.arrays.lrn import lrn, lrn_back
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType
-from ...conf.java_form import PARAMETERLESS, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
+from ...terms import data_formats
+from ...terms.input_type import InputType
+from ...terms.java_form import PARAMETERLESS, JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
 from ..convolution.convolution import image_of
 from ..runtime import Context, LayerRuntime, Params

@@ -12,11 +12,11 @@ from nd.arguments import Count, Natural
 from nd.checks import check_choice, check_shape, describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.enums import PoolingType
-from ...conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
-from ...conf.java_form import PARAMETERLESS, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
+from ...terms import data_formats
+from ...terms.enums import PoolingType
+from ...terms.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
+from ...terms.java_form import PARAMETERLESS, JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
 from ..places import type_of_places
 from ..runtime import Buffers, Context, LayerRuntime, Params

@@ -13,11 +13,11 @@ from nd.arrays.convolution import Window
 from nd.checks import check_choice
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.enums import PoolingType
-from ...conf.input_type import ConvolutionalType, InputType
-from ...conf.java_form import PARAMETERLESS, WINDOW, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images
+from ...terms import data_formats
+from ...terms.enums import PoolingType
+from ...terms.input_type import ConvolutionalType, InputType
+from ...terms.java_form import PARAMETERLESS, WINDOW, JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
 from ..convolution.convolution import WindowsRuntime, image_of, normalise_window, window_of
 from ..runtime import Buffers, Context, Params

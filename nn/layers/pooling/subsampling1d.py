@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from nd.arguments import Count, Natural
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType
-from ...conf.java_form import JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
+from ...terms import data_formats
+from ...terms.input_type import InputType
+from ...terms.java_form import JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_series
 from ..convolution.convolution1d import (
     ALONG_TIME,
     FORMAT_AS_IMAGES,

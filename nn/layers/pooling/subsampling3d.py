@@ -11,9 +11,9 @@ from nd.arrays import volumes
 from nd.arrays.convolution import Sizes
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.enums import PoolingType
-from ...conf.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
+from ...terms import data_formats
+from ...terms.enums import PoolingType
+from ...terms.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..convolution.convolution import WindowsRuntime, window_of
 from ..places import PlacesConf
 from ..runtime import Context, Params

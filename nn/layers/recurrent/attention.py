@@ -26,10 +26,10 @@ from nd.recurrent.attention import (
 from nd.recurrent.series import in_c_order
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType, series_of
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms import data_formats
+from ...terms.input_type import InputType, RecurrentType, series_of
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 from ..series import SeriesConf, check_series

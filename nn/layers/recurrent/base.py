@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import nd
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.distributions import Distribution
-from ...conf.java_form import TIMED, JavaForm
-from ...conf.weight_inits import weight_init_of
+from ...terms import data_formats
+from ...terms.distributions import Distribution
+from ...terms.java_form import TIMED, JavaForm
+from ...terms.weight_inits import weight_init_of
 from ..base import FeedForwardConf
 from ..runtime import LayerRuntime, State
 from ..series import SeriesConf, check_series

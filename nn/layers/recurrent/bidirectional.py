@@ -11,10 +11,10 @@ from nd.java_enums import JavaEnum
 from nd.typing import Array
 from optimize import LayerConstraint
 
-from ...conf.input_type import FeedForwardType, InputType, RecurrentType
-from ...conf.java_form import JavaForm
-from ...conf.noise import NumbersInForce
-from ...step.params import ParamSpec
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType
+from ...terms.java_form import JavaForm
+from ...terms.noise import NumbersInForce
+from ...terms.params import ParamSpec
 from ..base import LayerConf
 from ..draw_order import STEP_BY_STEP, draw_in
 from ..runtime import Buffers, Context, Kept, LayerRuntime, Params, State

@@ -9,7 +9,7 @@ import nd
 from nd.recurrent.lstm import LstmPass, WholePass
 from nd.typing import Array
 
-from ...step.params import ParamSpec
+from ...terms.params import ParamSpec
 from ..runtime import Context, Params
 from .lstm import LstmConf, LstmUnits, weights_of
 

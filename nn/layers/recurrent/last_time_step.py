@@ -10,9 +10,9 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf.data_formats import rows_of
-from ...conf.input_type import FeedForwardType, InputType, RecurrentType
-from ...conf.java_form import JavaForm
+from ...terms.data_formats import rows_of
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType
+from ...terms.java_form import JavaForm
 from ..runtime import Context, Kept, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 

@@ -11,8 +11,8 @@ from nd.activations import Activation, Sigmoid, Tanh, get_activation
 from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights, WholePass
 from nd.typing import Array
 
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
 

@@ -9,7 +9,7 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf.java_form import JavaForm
+from ...terms.java_form import JavaForm
 from ..runtime import Context, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 

@@ -22,8 +22,8 @@ from nd.recurrent.attention import (
 from nd.recurrent.series import in_c_order, series_of
 from nd.typing import Array
 
-from ...conf.java_form import BIAS, JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import BIAS, JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from ..series import check_series

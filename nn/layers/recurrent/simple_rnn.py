@@ -10,8 +10,8 @@ import nd
 from nd.recurrent.simple import SimplePass, SimpleRnnLoop, SimpleWeights
 from nd.typing import Array
 
-from ...conf.java_form import JavaForm
-from ...step.params import ParamSpec
+from ...terms.java_form import JavaForm
+from ...terms.params import ParamSpec
 from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
 

@@ -9,10 +9,10 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf import data_formats
-from ...conf.input_type import FeedForwardType, InputType, RecurrentType, series_of
-from ...conf.java_form import JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
+from ...terms import data_formats
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType, series_of
+from ...terms.java_form import JavaForm
+from ...terms.preprocessors import InputPreProcessor, to_series
 from ..base import LayerConf
 from ..runtime import Context, Kept, LayerRuntime, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime

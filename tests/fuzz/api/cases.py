@@ -280,12 +280,12 @@ _NETWORKS: Makers = {
     "nn.restore_normalizer": lambda folder: {"path": saved_network(folder)},
     "nn.register": {"part": Wavy},
     "nn.unregister": {"part": FrozenLayer},
-    "nn.conf.preprocessors.Convolutional3DType": {
+    "nn.terms.preprocessors.Convolutional3DType": {
         name: _SIZES[name] for name in ("depth", "height", "width", "channels")
     },
-    "nn.conf.preprocessors.ConvolutionalFlatType": {name: _SIZES[name] for name in ("height", "width", "channels")},
-    "nn.conf.preprocessors.ConvolutionalType": {name: _SIZES[name] for name in ("height", "width", "channels")},
-    **{f"nn.conf.preprocessors.{name}": {"input_type": InputType.feed_forward(4)}
+    "nn.terms.preprocessors.ConvolutionalFlatType": {name: _SIZES[name] for name in ("height", "width", "channels")},
+    "nn.terms.preprocessors.ConvolutionalType": {name: _SIZES[name] for name in ("height", "width", "channels")},
+    **{f"nn.terms.preprocessors.{name}": {"input_type": InputType.feed_forward(4)}
        for name in ("to_images", "to_rows", "to_series")},
 }  # fmt: skip
 

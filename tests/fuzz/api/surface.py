@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 NAMES = {
     "nd.random": ("Random", "get_random", "set_random", "set_seed", "use_random"),
     "nd.serde": ("array_from_json", "array_to_json", "from_bytes", "load", "save", "to_bytes"),
-    "nn.conf.preprocessors": ("CnnToFeedForwardPreProcessor", "FeedForwardToCnnPreProcessor"),
-    "nn.conf.series_preprocessors": (
+    "nn.terms.preprocessors": ("CnnToFeedForwardPreProcessor", "FeedForwardToCnnPreProcessor"),
+    "nn.terms.series_preprocessors": (
         "CnnToRnnPreProcessor", "FeedForwardToRnnPreProcessor", "RnnToCnnPreProcessor", "RnnToFeedForwardPreProcessor",
     ),
 }  # fmt: skip

@@ -39,7 +39,7 @@ from nn.files.json_values import camel_case
 from nn.layers import LAYERS
 from nn.layers.pooling.global_pooling import POOLINGS
 from nn.layers.same_size import SameSizeConf
-from nn.networks.weights import WEIGHT_INITS
+from nn.terms.weights import WEIGHT_INITS
 from optimize import (
     AdaDelta,
     AdaGrad,

@@ -27,10 +27,10 @@ from nn import (
     SpatialDropout,
     SubsamplingLayer,
 )
-from nn.conf import noise
-from nn.conf.dropout import DROPOUTS
-from nn.conf.weight_noise import WEIGHT_NOISES
 from nn.layers import LAYERS
+from nn.terms import noise
+from nn.terms.dropout import DROPOUTS
+from nn.terms.weight_noise import WEIGHT_NOISES
 from optimize import MapSchedule
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input

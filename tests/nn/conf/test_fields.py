@@ -15,7 +15,7 @@ import nn
 import optimize
 from nd.arguments import Checked
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, NormalDistribution
-from nn.conf.noise import Retaining
+from nn.terms.noise import Retaining
 from optimize import FixedSchedule
 from optimize.earlystopping import DataSetLossCalculator, MaxEpochsTerminationCondition
 

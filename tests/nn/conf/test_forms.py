@@ -6,10 +6,10 @@ from typing import ClassVar
 import pytest
 
 from nn import DenseLayer
-from nn.conf.java_form import Codec, JavaForm
 from nn.files.forms import CODECS, LayerForm, with_codecs
 from nn.files.json_values import NUMBER, PLAIN
 from nn.layers import LAYERS, BaseLayerConf, LayerConf
+from nn.terms.java_form import Codec, JavaForm
 
 ELSEWHERE = {field.name for field in fields(BaseLayerConf)} | {"input_format", "unused"}
 

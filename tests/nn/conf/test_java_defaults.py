@@ -142,7 +142,7 @@ def plain(value):
         return class_of(value)
     if isinstance(value, optimize.FixedSchedule):
         return value.value
-    if isinstance(value, optimize.Updater | nn.IDropout | nn.IWeightNoise | nn.conf.distributions.Distribution):
+    if isinstance(value, optimize.Updater | nn.IDropout | nn.IWeightNoise | nn.terms.distributions.Distribution):
         return type(value).__name__
     if isinstance(value, tuple | list):
         return [plain(each) for each in value] or None

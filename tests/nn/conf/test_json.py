@@ -27,8 +27,8 @@ from nn import (
     WeightInit,
     WeightNoise,
 )
-from nn.conf.distributions import DISTRIBUTIONS
-from nn.conf.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from nn.terms.distributions import DISTRIBUTIONS
+from nn.terms.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
 from optimize import (
     Adam,
     MapSchedule,

@@ -19,10 +19,10 @@ from nn import (
     NormalDistribution,
     OrthogonalDistribution,
 )
-from nn.conf.distributions import DISTRIBUTIONS
-from nn.conf.legacy import VERSIONS, detect_version, modernise, names, values
-from nn.conf.legacy.layers import NO_BASE
+from nn.files.legacy import VERSIONS, detect_version, modernise, names, values
+from nn.files.legacy.layers import NO_BASE
 from nn.files.param_tables import PARAM_TABLES
+from nn.terms.distributions import DISTRIBUTIONS
 from optimize import AdaDelta, AdaGrad, Adam, AdaMax, Nadam, Nesterovs, NoOp, RmsProp, Sgd, WeightDecay
 
 NAN = "NaN"

@@ -23,8 +23,8 @@ from nn import (
     OutputLayer,
     SpatialDropout,
 )
-from nn.conf.dropout import DROPOUTS
-from nn.conf.noise import NumbersInForce
+from nn.terms.dropout import DROPOUTS
+from nn.terms.noise import NumbersInForce
 from optimize import FixedSchedule, Listener, MapSchedule, StepSchedule
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input

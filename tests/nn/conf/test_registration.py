@@ -29,8 +29,8 @@ from nn.files.json_values import NUMBER
 from nn.layers import BaseLayerConf, LayerConf, LayerRuntime, SameDiffConf
 from nn.layers.core.dense import DenseRuntime
 from nn.layers.losses.output import LossRuntime
-from nn.step.params import ParamSpec
 from nn.step.shared_nodes import is_pure
+from nn.terms.params import ParamSpec
 from optimize import Adam
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE

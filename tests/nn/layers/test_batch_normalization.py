@@ -20,7 +20,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
 )
-from nn.conf.preprocessors import FeedForwardToCnnPreProcessor
+from nn.terms.preprocessors import FeedForwardToCnnPreProcessor
 from optimize import Adam, Sgd
 from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative, orders_of

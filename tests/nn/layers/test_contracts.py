@@ -23,7 +23,7 @@ from nn import (
 )
 from nn.layers import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
 from nn.layers.core.dense import DenseRuntime
-from nn.step.params import ParamSpec
+from nn.terms.params import ParamSpec
 from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import run_all

@@ -20,9 +20,9 @@ from nn import (
     NormalDistribution,
     OutputLayer,
 )
-from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
-from nn.conf.series_preprocessors import RnnToFeedForwardPreProcessor
 from nn.files.json import layer_from_json
+from nn.terms.preprocessors import CnnToFeedForwardPreProcessor
+from nn.terms.series_preprocessors import RnnToFeedForwardPreProcessor
 from optimize import Sgd
 from tests.layers_at_work import backprop, forward, memory_of_gradients
 from tests.nn.layers.test_every_layer import check_derivative, orders_of

@@ -7,9 +7,9 @@ import pytest
 
 import nd
 from nn import MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration
-from nn.conf.input_type import ConvolutionalType
 from nn.layers import LAYERS
 from nn.layers.losses.output import OutputMixin
+from nn.terms.input_type import ConvolutionalType
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels
 from tests.cells import run_all
 from tests.layers_at_work import backprop, backprop_delta, forward

@@ -36,7 +36,7 @@ from nn import (
     SubsetVertex,
     UnstackVertex,
 )
-from nn.conf.data_formats import outward
+from nn.terms.data_formats import outward
 
 RNG = np.random.default_rng(7)
 FORMATS = {3: ("NCW", "NWC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}

@@ -32,8 +32,8 @@ from nn import (
     register,
     unregister,
 )
-from nn.conf.legacy import modernise
 from nn.files.findings import Unsupported
+from nn.files.legacy import modernise
 from nn.files.param_tables import VERTEX_TABLES, param_specs_of_vertex
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
 from nn.vertices import VERTICES

@@ -11,11 +11,11 @@ from nd import ChoiceError, FormatError
 from nd.checks import suggestion
 from nd.on_demand import ClassTable
 
-from ..files.forms import LayerForm, with_codecs
-from ..files.json_values import LOSS, camel_case, own_codec
+from ..conf.parts import Registered, registered, registered_as, registered_names, unknown_part
 from ..layers import LAYERS, BaseLayerConf
 from ..vertices import VERTICES, VertexConf
-from .parts import Registered, registered, registered_as, registered_names, unknown_part
+from .forms import LayerForm, with_codecs
+from .json_values import LOSS, camel_case, own_codec
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
 """Java's subclasses that are nothing but a name -> the class."""
@@ -60,7 +60,7 @@ def layer_of(data: dict[str, Any]) -> Written:
     known = _known("layer", name)
     if known is not None:
         return known
-    from ..files.param_tables import PARAM_TABLES
+    from .param_tables import PARAM_TABLES
 
     if name in PARAM_TABLES:
         raise ChoiceError(f"layer: {name} is a layer of Deeplearning4j that this library cannot run yet.")

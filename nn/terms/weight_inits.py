@@ -8,8 +8,8 @@ from nd import ConfigurationError
 from nd.checks import check_choice
 from optimize.builder import Builder
 
-from ..networks.weights import WEIGHT_INITS
 from .distributions import Distribution
+from .weights import WEIGHT_INITS
 
 _SAME = {"lecun_normal": "normal", "xavier_fan_in": "normal"}
 """Names of one formula, N(0, 1 / fan_in), for which Java has one class."""

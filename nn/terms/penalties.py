@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from nd import ConfigurationError
 from nd.arguments import NonNegative
 from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
 from optimize.builder import Builder
 
-if TYPE_CHECKING:
-    from .network import NeuralNetConfiguration
-
+Defaults = TypeVar("Defaults", bound=Any)
 Penalty = NonNegative | Schedule | None
 Decay = NonNegative | Schedule | WeightDecay | tuple[NonNegative | Schedule, bool] | None
 RIVALS = {"l2": "weight_decay", "l2_bias": "weight_decay_bias"}
@@ -81,7 +79,7 @@ def without_effect(layer: Any) -> dict[str, Any]:
     return {name: None for name in PENALTIES if not _counts(getattr(layer, name))}
 
 
-def without_rivals(layer: Any, defaults: NeuralNetConfiguration) -> NeuralNetConfiguration:
+def without_rivals(layer: Any, defaults: Defaults) -> Defaults:
     """Return the defaults without L2 where the layer has weight decay of its own, and the reverse; a list is alone."""
     pairs = [*RIVALS.items(), *((decay, l2) for l2, decay in RIVALS.items())]
     taken: dict[str, Any] = {other: None for own, other in pairs if _counts(getattr(layer, own))}

@@ -13,7 +13,7 @@ from nd.checks import check_choice
 from nd.random import Random
 from nd.typing import Array
 
-from ..conf.distributions import (
+from .distributions import (
     Distribution,
     NormalDistribution,
     OrthogonalDistribution,

@@ -49,7 +49,7 @@ class OptimizationAlgorithm(JavaEnum):
 
 
 class WeightInit(JavaEnum):
-    """Starts of weights; formulas in `nn.networks.weights`."""
+    """Starts of weights; formulas in `nn.terms.weights`."""
 
     DISTRIBUTION = "distribution"
     IDENTITY = "identity"

@@ -15,7 +15,7 @@ from nd.part import Part
 from nd.typing import Array
 from optimize import Schedule
 
-from ..step.params import ParamSpec
+from .params import ParamSpec
 
 Probability = float | Schedule
 Dropped = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)]

@@ -1,6 +1,6 @@
 """The values inside an old layer: one function for each kind, from the fields as they were to those of 1.0.
 
-A function takes the layer's fields and hands back their replacements; `nn.conf.legacy.layers` says which fields go.
+A function takes the layer's fields and hands back their replacements; `nn.files.legacy.layers` says which fields go.
 """
 
 from __future__ import annotations

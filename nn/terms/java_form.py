@@ -18,6 +18,8 @@ class Codec(NamedTuple):
 
 
 Fields = Mapping[str, tuple[str, str | Codec]]
+JAVA_INT = (1 << 31) - 1
+"""Java counts no further."""
 
 
 class JavaForm(NamedTuple):
@@ -34,8 +36,9 @@ class JavaForm(NamedTuple):
     """Below the layers' package; one that begins with "org." is complete."""
     absent: Mapping[str, Any] = _NOTHING
     """Values that Java takes for missing fields, where they are not the dataclass's defaults."""
-    derived: Mapping[str, Callable[[Any], Any]] = _NOTHING
-    """Values that Java writes beside the fields and computes by itself when it reads."""
+    derived: Mapping[str, Callable[[Any], Any] | tuple[str, str]] = _NOTHING
+    """Values that Java writes beside the fields and computes by itself when it reads: a function of the configuration,
+    or one of its attributes and a codec."""
 
     def more(self, fields: Fields = _NOTHING, constants: Mapping[str, Any] = _NOTHING, **changes: Any) -> JavaForm:
         """Return a form with further fields and constants; `changes` replace its other parts."""

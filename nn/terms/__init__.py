@@ -1,0 +1,1 @@
+"""What configurations of layers are made of: input types, parameters, initialisation, dropout, noise, preprocessors."""
