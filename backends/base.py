@@ -137,10 +137,6 @@ class Backend(
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
 
-    def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
-        """Return a numpy array ``[N, ...]`` in `buffer()`, an activation; None where `from_host` does as well."""
-        return None
-
     # ---- creation
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
@@ -375,7 +371,7 @@ class Backend(
 
     def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
         """Write the gradients of W and b in x @ W + b: ``x.T @ delta`` and, a vector, the sums of delta's columns."""
-        self.gemm(self.transpose(x), delta, W_gradient, 1.0, 0.0)
+        self.matmul(self.transpose(x), delta, W_gradient)
         if b_gradient is not None:
             self.sum_into(delta, 0, b_gradient)
 

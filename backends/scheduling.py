@@ -101,6 +101,8 @@ class Meeting:
 class Scheduling:
     """Mixin of `Backend`: everything at once, one after the other, and never recorded."""
 
+    needs_no_hold = False
+    """Whether a single light task runs as well without `run_tasks`, which is most often one of microseconds."""
     keeps_addresses = False
     """Whether a recording knows memory by its address, and does not keep it."""
 

@@ -11,7 +11,6 @@ import numpy as np
 import nd
 from nd.dataset import DataSet
 from nn import LSTM, Bidirectional, MultiLayerConfiguration, NeuralNetConfiguration, RnnOutputLayer, SimpleRnn
-from nn.step.minibatch import StepInput
 from optimize import Adam
 
 Call = Callable[[], object]
@@ -63,6 +62,8 @@ SERIES = {
 
 def products_alone(net: Any, data: DataSet) -> Call:
     """Return the matrix products of a training step and nothing else, divided among workers as the step is."""
+    from nn.step.step_input import StepInput  # not at load: this file also runs beside other commits
+
     plan = net.gradients.plans.of(StepInput((nd.create(data.features),), (nd.create(data.labels),)))
     tasks = []
     for parts in plan.workers:

@@ -65,7 +65,7 @@ def translate(net: Network) -> Translation:
     types = net.conf.node_types([None]) or [None] * len(net.conf.nodes)
     layers = Layers(net, by_time(net))
     steps = [layers.of_node(node, known) for node, known in zip(net.conf.nodes, types, strict=True)]
-    sources = [node.inputs for node in net.conf.nodes]
+    sources = [tuple(source.node for source in node.inputs) for node in net.conf.nodes]
     model: torch.nn.Module
     if sources == [(number - 1,) for number in range(len(sources))]:
         model = torch.nn.Sequential(*(each for modules in steps for each in modules))

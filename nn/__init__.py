@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .files.serializer import load as load
     from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
+    from .networks.gradient import DefaultGradient as DefaultGradient
+    from .networks.gradient import Gradient as Gradient
     from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
-    from .step.gradient import DefaultGradient as DefaultGradient
-    from .step.gradient import Gradient as Gradient
     from .terms.distributions import BinomialDistribution as BinomialDistribution
     from .terms.distributions import ConstantDistribution as ConstantDistribution
     from .terms.distributions import GaussianDistribution as GaussianDistribution
@@ -75,6 +75,17 @@ else:
     from . import layers, vertices
 
     _NAMES = {
+        "conf.graph": "ComputationGraphConfiguration",
+        "conf.multilayer": "MultiLayerConfiguration",
+        "conf.network": "NeuralNetConfiguration",
+        "conf.parts": "register unregister",
+        "files.findings": "JavaLimitWarning ModelFileWarning",
+        "files.model_file": "LayerDescription ModelFile",
+        "files.serializer": "add_normalizer_to_model load restore_normalizer",
+        "layers": " ".join(layers.__all__),
+        "networks.gradient": "DefaultGradient Gradient",
+        "networks.graph": "ComputationGraph",
+        "networks.multilayer": "MultiLayerNetwork",
         "terms.distributions": (
             "BinomialDistribution ConstantDistribution GaussianDistribution LogNormalDistribution "
             "NormalDistribution OrthogonalDistribution TruncatedNormalDistribution UniformDistribution"
@@ -84,11 +95,7 @@ else:
             "Activation ConvolutionMode GradientNormalization LossFunction OptimizationAlgorithm PoolingType "
             "Updater WeightInit"
         ),
-        "conf.graph": "ComputationGraphConfiguration",
         "terms.input_type": "InputType",
-        "conf.multilayer": "MultiLayerConfiguration",
-        "conf.network": "NeuralNetConfiguration",
-        "conf.parts": "register unregister",
         "terms.preprocessors": (
             "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor FeedForwardToCnn3DPreProcessor "
             "FeedForwardToCnnPreProcessor InputPreProcessor"
@@ -97,14 +104,7 @@ else:
             "CnnToRnnPreProcessor FeedForwardToRnnPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
         ),
         "terms.weight_noise": "DropConnect IWeightNoise WeightNoise",
-        "files.findings": "JavaLimitWarning ModelFileWarning",
-        "files.model_file": "LayerDescription ModelFile",
-        "files.serializer": "add_normalizer_to_model load restore_normalizer",
-        "layers": " ".join(layers.__all__),
-        "networks.graph": "ComputationGraph",
-        "networks.multilayer": "MultiLayerNetwork",
         "terms.weights": "ScaledWeightInit",
-        "step.gradient": "DefaultGradient Gradient",
         "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
         "vertices": " ".join(vertices.__all__),
     }

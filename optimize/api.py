@@ -10,7 +10,7 @@ from nd.java_names import JavaNames
 from nd.typing import Array
 
 from .network_updater import NetworkUpdater
-from .step_result import StepResult
+from .step import StepResult
 
 
 class OptimizerState(NamedTuple):

@@ -1,13 +1,17 @@
-"""A network's flat vectors in chunks that fit the cache, and the update of a chunk."""
+"""A network's flat vectors in chunks that fit the cache, and the update of a chunk.
+
+An update is a dozen operations on every parameter. Done one after the other over the whole vectors they would be bound
+by memory: so all of them are done on one chunk, which stays in the cache, then on the next. A chunk holds what is
+treated alike, one updater with its penalties; backends say how long it may be, and which share each worker has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
-from weakref import ref
 
 import nd
 from nd.checks import check_choice
@@ -15,7 +19,7 @@ from nd.part import Part, pure
 from nd.typing import Array
 
 from .regularization import Regularization
-from .step_result import WATCHED, protect
+from .step import CELLS
 from .updaters import Updater
 
 StepFunction = Callable[[Array, Array, float], object]
@@ -44,6 +48,11 @@ def negative_default_step(params: Array, direction: Array, step: float) -> None:
 def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
     """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
     nd.subi(params, direction)
+
+
+@pure
+def update_alone(params: Array, direction: Array, step: float = 1.0) -> None:
+    """Leave the parameters as they are, where the update alone is wanted."""
 
 
 STEP_FUNCTIONS: dict[str, StepFunction] = {
@@ -133,198 +142,171 @@ def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     return blocks, offset
 
 
-class Numbers(NamedTuple):
-    """Factors and divisors of an update: floats, or arrays with one number each."""
-
-    batch_size: Any
-    rate: Any
-    penalties: Sequence[Any]
-    coefficients: Sequence[Sequence[Any]]
-    """Of every block's updater."""
-
-    def flat(self) -> list[Any]:
-        """Return all of them in one list."""
-        numbers = [self.batch_size, self.rate, *self.penalties]
-        for coefficients in self.coefficients:
-            numbers += coefficients
-        return numbers
-
-    def with_values(self, values: Sequence[Any]) -> Numbers:
-        """Return others, in the order of `flat`."""
-        rest = iter(values)
-        batch_size, rate = next(rest), next(rest)
-        penalties = [next(rest) for _ in self.penalties]
-        return Numbers(batch_size, rate, penalties, [[next(rest) for _ in block] for block in self.coefficients])
-
-
-class Penalised(NamedTuple):
-    """A penalty on a stretch, the place of its coefficient, and ones where it holds, None where that is everywhere."""
-
-    penalty: Regularization
-    place: int
-    where: Array | None
-
-
-class Stretch(NamedTuple):
-    """As many elements of the flat vector as are treated in one go."""
-
-    start: int
-    stop: int
-    block: Block
-    number: int
-    """Of the block."""
-    penalties: tuple[Penalised, ...]
-
-
-class Way(NamedTuple):
-    """Settings of an update, the same for all of its chunks."""
-
-    divide: bool
-    """Whether the gradient is divided by the batch size."""
-    step: StepFunction
-    watched: tuple[Array, ...]
-    """The arguments of `protect`, where the device decides whether the update is made."""
-    pure: bool
-    """Whether it may be recorded."""
-
-
-def _weakly(method: Callable[..., None]) -> Callable[..., None]:
-    """Return a method that does not keep its object, which keeps it: chunks hold views of a network's vectors."""
-    weak, function = ref(method.__self__), method.__func__  # type: ignore[attr-defined]  # a WeakMethod's end is Python's
-
-    def call(*arguments: Any) -> None:
-        owner = weak()
-        if owner is not None:
-            function(owner, *arguments)
-
-    return call
-
-
 class Chunk:
-    """Views of what the update of one stretch reads and writes.
+    """A stretch of the flat vectors that is treated alike: what an update does with it.
 
     Parameters
     ----------
-    stretch : Stretch
-    arrays : sequence of array ``[n]``
-        Parameters, gradient, states, then gradients that are added to the gradient first.
-    scratch : array
-        At least as long as the stretch.
+    start, stop : int
+    number : int
+        Of the block that it belongs to.
+    block : Block
+    penalties : sequence of (Regularization, int, array or None)
+        Those that hold for some elements at least: the penalty, its number among all of the network's, and ones where
+        it holds, None where that is everywhere.
     """
 
-    def __init__(self, stretch: Stretch, arrays: Sequence[Array], scratch: Array) -> None:
-        params, gradient, state, *others = arrays
-        place = slice(stretch.start, stretch.stop)
-        self.stretch, block = stretch, stretch.block
-        self.params, self.gradient = params[place], gradient[place]
-        self.others = tuple(other[place] for other in others)
-        self.states = tuple(state[begin + stretch.start : begin + stretch.stop] for begin in block.state_starts)
-        self.scratch = scratch[: stretch.stop - stretch.start]
-        self._updater = block.updater
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        number: int,
+        block: Block,
+        penalties: Sequence[tuple[Regularization, int, Array | None]],
+    ) -> None:
+        self.start, self.stop, self.number, self._block = start, stop, number, block
+        self._penalties = [penalty for penalty, _, _ in penalties]
+        self._places = [place for _, place, _ in penalties]
+        self._where = [where for _, _, where in penalties]
         self._formulas: dict[tuple[Any, ...], Callable[..., None]] = {}
 
-    def update(self, numbers: Numbers, way: Way, updater: Updater, last: bool) -> None:
+    def take(self, block: Block) -> None:
+        """Have the updater of another block, which begins and ends where this one's does."""
+        self._block = block
+        self._formulas.clear()
+
+    def update(
+        self,
+        vectors: Sequence[Array],
+        scratch: Array,
+        numbers: tuple[Any, Sequence[Any], Sequence[Sequence[Any]]],
+        step: StepFunction,
+        divide: bool,
+        cells: tuple[Array, ...],
+        last: bool,
+    ) -> None:
         """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
 
-        A penalty that is `post_updater` is added to the update. With what a `DeviceWatch` watches it is undone where it
-        must not be; the `last` chunk counts it.
-        """
-        stretch, block = self.stretch, self.stretch.block
-        divide = way.divide and block.divided
-        step = negative_gradient_step if block.running else way.step
-        where = [penalised.where for penalised in stretch.penalties if penalised.where is not None]
-        penalties = [numbers.penalties[penalised.place] for penalised in stretch.penalties]
-        scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[stretch.number])
-        self._updater = updater
-        formula = self._formula(divide, step, (1 + last) * bool(way.watched))
-        arrays = (self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *way.watched)
-        formula(*arrays, *scalars)
+        A penalty that is `post_updater` is added to the update.
 
-    def _formula(self, divide: bool, step: StepFunction, watch: int) -> Callable[..., None]:
-        """`watch` is 0 without a watch, 2 for the last chunk."""
-        key = (divide, step, watch)
+        Parameters
+        ----------
+        vectors : sequence of array ``[n]``
+            Parameters, gradient, states, then gradients that are added to the gradient first.
+        scratch : array
+            At least as long as the chunk.
+        numbers : (divisor, coefficients of all penalties, coefficients of every block's updater)
+            Floats, or arrays ``[]``.
+        step : StepFunction
+        divide : bool
+        cells : tuple of array ``[]``
+            Those of a `DeviceGuard`: with them the update is undone where it must not be.
+        last : bool
+            Whether it is the last chunk, which counts the update.
+        """
+        params, gradient, state, *others = vectors
+        place, block = slice(self.start, self.stop), self._block
+        states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
+        step = negative_gradient_step if block.running else step
+        divide = divide and block.divided
+        where = [ones for ones in self._where if ones is not None]
+        arrays = (scratch[: self.stop - self.start], params[place], gradient[place], *(x[place] for x in others))
+        divisor, coefficients, of_updaters = numbers
+        of_penalties = [coefficients[place] for place in self._places]
+        formula = self._formula(step, divide, len(others), (1 + last) * bool(cells))
+        formula(*arrays, *states, *where, *cells, divisor, *of_penalties, *of_updaters[self.number])
+
+    def _formula(self, step: StepFunction, divide: bool, others: int, guarded: int) -> Callable[..., None]:
+        """Return what `update` does; `guarded` is 0 without a device's guard, 2 for the last chunk."""
+        key = (step, divide, others, guarded)
         formula = self._formulas.get(key)
         if formula is None:
-            formula = partial(_weakly(self._update), divide, step)
-            if watch:
-                formula = partial(_weakly(self._guarded), watch == 2, divide, step)
-            parts: tuple[Part, ...] = (self._updater, *(penalised.penalty for penalised in self.stretch.penalties))
+            updater, states = self._block.updater, len(self._block.state_starts)
+            everywhere = [(penalty, ones is None) for penalty, ones in zip(self._penalties, self._where, strict=True)]
+            formula = partial(_update, updater, everywhere, step, divide, others, states, guarded)
+            parts: list[Part] = [updater, *self._penalties]
             if all(part.pure for part in parts) and getattr(step, "pure", False):
                 formula = nd.elementwise(formula, scratch=(0,))
             self._formulas[key] = formula
         return formula
 
-    def _guarded(
-        self,
-        last: bool,
-        divide: bool,
-        step: StepFunction,
-        scratch: Array,
-        params: Array,
-        gradient: Array,
-        *rest: Any,
-    ) -> None:
-        """`_update`, undone where it must not be."""
-        arrays = len(self.others) + len(self.states)
-        arrays += sum(penalised.where is not None for penalised in self.stretch.penalties)
-        watched = rest[arrays : arrays + WATCHED]
-        changing = (params, *rest[len(self.others) : len(self.others) + len(self.states)])
-        before = tuple(nd.copy(array) for array in changing)
-        self._update(divide, step, scratch, params, gradient, *rest[:arrays], *rest[arrays + WATCHED :])
-        protect(watched, changing, before, last)
 
-    def _update(
-        self, divide: bool, step: StepFunction, scratch: Array, params: Array, gradient: Array, *rest: Any
-    ) -> None:
-        """`update`, on what it hands over, element by element."""
-        more = iter(rest)
-        for _ in self.others:
-            nd.addi(gradient, next(more))
-        states = tuple(next(more) for _ in self.states)
-        where = [None if penalised.where is None else next(more) for penalised in self.stretch.penalties]
-        batch_size, rate = next(more), next(more)
-        if divide:
-            nd.divi(gradient, batch_size)
-        penalties = []
-        for penalised, ones in zip(self.stretch.penalties, where, strict=True):
-            coefficient = next(more)
-            penalties.append((penalised.penalty, coefficient if ones is None else nd.multiply(ones, coefficient)))
-        for penalty, coefficient in penalties:
-            if not penalty.post_updater:
-                penalty.apply(params, gradient, scratch, coefficient)
-        returned = self._updater.apply(gradient, states, scratch, tuple(more))  # type: ignore[func-returns-value]
-        if returned is not None:
-            self._check_returned(returned, (gradient, *states, scratch))
-        for penalty, coefficient in penalties:
-            if penalty.post_updater:
-                penalty.apply(params, gradient, scratch, coefficient)
-        step(params, gradient, rate)
-
-    def _check_returned(self, returned: Any, written: Sequence[Array]) -> None:
-        """Raise ConfigurationError where an updater has returned a new array: nobody looks at it."""
-        if nd.is_array(returned) and all(returned is not array for array in written):
-            who = type(self._updater).__name__
-            raise nd.ConfigurationError(
-                f"{who}: apply must turn gradient into the update in its own memory, got another array returned. Write "
-                "nd.assign(gradient, ...)."
-            )
+def _update(
+    updater: Updater,
+    penalties: Sequence[tuple[Regularization, bool]],
+    step: StepFunction,
+    divide: bool,
+    others: int,
+    states: int,
+    guarded: int,
+    scratch: Array,
+    params: Array,
+    gradient: Array,
+    *rest: Any,
+) -> None:
+    """Update on what `Chunk.update` hands over, element by element."""
+    more = iter(rest)
+    added, of_state = _next(more, others), _next(more, states)
+    where = [None if everywhere else next(more) for _, everywhere in penalties]
+    cells = _next(more, CELLS if guarded else 0)
+    changing = (params, *of_state)
+    before = tuple(nd.copy(array) for array in changing) if guarded else ()
+    for other in added:
+        nd.addi(gradient, other)
+    divisor = next(more)
+    if divide:
+        nd.divi(gradient, divisor)
+    of_penalties = [
+        (penalty, coefficient if ones is None else nd.multiply(ones, coefficient))
+        for (penalty, _), ones, coefficient in zip(penalties, where, _next(more, len(penalties)), strict=True)
+    ]
+    for penalty, coefficient in of_penalties:
+        if not penalty.post_updater:
+            penalty.apply(params, gradient, scratch, coefficient)
+    returned = updater.apply(gradient, of_state, scratch, tuple(more))  # type: ignore[func-returns-value]
+    if returned is not None:
+        _check_returned(updater, returned, (gradient, *of_state, scratch))
+    for penalty, coefficient in of_penalties:
+        if penalty.post_updater:
+            penalty.apply(params, gradient, scratch, coefficient)
+    step(params, gradient, 1.0)
+    if guarded:
+        _protect(cells, changing, before, guarded == 2)
 
 
-def chunks_of(stretches: Sequence[Stretch], arrays: Sequence[Array]) -> list[Chunk]:
-    """Return the chunks of stretches with a common scratch; `arrays` as for `Chunk`."""
-    size = max((stretch.stop - stretch.start for stretch in stretches), default=1)
-    scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(arrays[0]))
-    return [Chunk(stretch, arrays, scratch) for stretch in stretches]
+def _protect(cells: tuple[Array, ...], now: tuple[Array, ...], before: tuple[Array, ...], last: bool) -> None:
+    """Put arrays back to what they were before an update that must not be; the `last` part of one counts it.
+
+    Operations on single elements, for `nd.Elementwise`. The numbers that are written, steps and so on, decide nothing
+    in the step that writes them, except `failed`, which then says what the sums say too: elements may see it early.
+    """
+    loss, penalty, broken, steps, failed, its_loss, its_penalty = cells
+    # x - x is NaN where x is not finite, and NaN is not even equal to 0.
+    sound = (loss - loss >= 0.0) & (penalty - penalty >= 0.0) & (broken < 0.5) & (failed < 0.0)
+    for array, old in zip(now, before, strict=True):
+        nd.assign(array, nd.where(sound, array, old))
+    if last:
+        known = sound | (failed >= 0.0)
+        values = nd.where(known, failed, steps), nd.where(known, its_loss, loss), nd.where(known, its_penalty, penalty)
+        for cell, value in zip((failed, its_loss, its_penalty), values, strict=True):
+            nd.assign(cell, value)
+        nd.assign(steps, steps + 1.0)
 
 
-def update_chunks(chunks: Sequence[Chunk], blocks: Sequence[Block], numbers: Numbers, way: Way) -> Array:
-    """Update one chunk after the other; return an array that was written."""
-    for chunk in chunks:
-        chunk.update(numbers, way, blocks[chunk.stretch.number].updater, last=chunk is chunks[-1])
-    return chunks[-1].params
+def _next(more: Iterator[Any], count: int) -> tuple[Any, ...]:
+    return tuple(islice(more, count))
 
 
-def penalties_of(blocks: list[Block]) -> dict[tuple[int, int], tuple[Updater, Regularization]]:
+def _check_returned(updater: Updater, returned: Any, written: Sequence[Array]) -> None:
+    """Raise ConfigurationError where an updater has returned a new array: nobody looks at it."""
+    if nd.is_array(returned) and all(returned is not array for array in written):
+        raise nd.ConfigurationError(
+            f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another array "
+            "returned. Write nd.assign(gradient, ...)."
+        )
+
+
+def penalties_of(blocks: Sequence[Block]) -> dict[tuple[int, int], tuple[Updater, Regularization]]:
     """Return every penalty of every block once, with the block's updater: (block, id of the penalty) -> both."""
     return {
         (number, id(penalty)): (block.updater, penalty)
@@ -334,21 +316,21 @@ def penalties_of(blocks: list[Block]) -> dict[tuple[int, int], tuple[Updater, Re
     }
 
 
-def cut(blocks: list[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype: str) -> list[Stretch]:
-    """Cut a share of the flat vector into stretches that are treated alike, as long as the plan says."""
+def chunks_of(blocks: Sequence[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
+    """Cut a worker's share of the flat vectors into chunks as long as the plan says."""
     places = {key: place for place, key in enumerate(penalties_of(blocks))}
-    stretches: list[Stretch] = []
+    chunks: list[Chunk] = []
     for number, block in enumerate(blocks):
         for regularization, first, stop in _alike(block, plan.most_merged):
             end = min(stop, share[1])
             for start in range(max(first, share[0]), end, plan.chunk):
                 chunk_end = min(start + plan.chunk, end)
-                penalties = tuple(
-                    Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, chunk_end, dtype))
+                penalties = [
+                    (penalty, places[number, id(penalty)], _where(penalty, block, start, chunk_end, dtype))
                     for penalty in regularization
-                )
-                stretches.append(Stretch(start, chunk_end, block, number, penalties))
-    return stretches
+                ]
+                chunks.append(Chunk(start, chunk_end, number, block, penalties))
+    return chunks
 
 
 def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:

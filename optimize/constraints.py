@@ -14,7 +14,7 @@ from nd.part import Part, undefined
 from nd.state import within
 from nd.typing import Array
 
-from .step_result import StepWatch
+from .step import StepGuard
 
 Names = str | Sequence[str] | None
 
@@ -319,13 +319,17 @@ class Constraining:
         pure = all(place.constraint.pure for place in placed)
         self._recordings = nd.Recordings(nd.dtype_name(placed[0].param), pure)
         self._own = any(not _is_ours(place.constraint) for place in placed)  # which may follow iteration and epoch
-        self.proven = False
-        """Whether they were recorded, so that nobody's code runs the next time."""
 
-    def apply(self, iteration: int, epoch: int, watch: StepWatch | None = None) -> None:
+    @property
+    def pure(self) -> bool:
+        """Whether they run from recordings, without anybody's code but for the first time."""
+        return self._recordings.pure
+
+    def apply(self, iteration: int, epoch: int, guard: StepGuard | None = None, check: bool = True) -> None:
         """Change the parameters; iteration counts the update before, epoch is 0-based.
 
-        With the watch of an update that has been undone on the device nothing changes.
+        With the guard of an update that has been undone on the device nothing changes. `check` looks at what
+        constraints of a user's own have made.
 
         Raises
         ------
@@ -333,16 +337,14 @@ class Constraining:
             A constraint has returned something that is no parameter. Then some may be written, for the step to undo.
         """
         with within(self._backend):
-            run = partial(self._run, watch, (iteration, epoch))
-            # With a watch other numbers may be written: another recording.
-            self._recordings.run(watch is None, run, numbers=[iteration, epoch] if self._own else ())
-            if not self.proven or nd.is_eager():
-                for placed in self._placed:
-                    placed.check_finite()
-        self.proven = self._recordings.pure
+            run = partial(self._run, guard, (iteration, epoch))
+            # With a guard other numbers may be written: another recording.
+            self._recordings.run(guard is None, run, (iteration, epoch) if self._own else ())
+            for placed in self._placed if check else ():
+                placed.check_finite()
 
-    def _run(self, watch: StepWatch | None, count: tuple[int, int], _: object, numbers: Sequence[Any]) -> Array:
+    def _run(self, guard: StepGuard | None, counts: tuple[int, int], given: tuple[Any, ...]) -> Array:
         for placed in self._placed:
-            param, new = placed.param, placed.constrained(*(numbers or count))
-            nd.assign(param, new if watch is None else watch.held(param, new))
+            param, new = placed.param, placed.constrained(*(given or counts))
+            nd.assign(param, new if guard is None else guard.held(param, new))
         return self._placed[-1].param

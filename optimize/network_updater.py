@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.java_names import JavaNames
@@ -18,27 +18,34 @@ from nd.typing import Array
 
 from .chunks import (
     Block,
-    Chunk,
-    Numbers,
     Segment,
     StepFunction,
-    Stretch,
-    Way,
     blocks_of,
     chunks_of,
-    cut,
+    negative_gradient_step,
     penalties_of,
-    update_chunks,
+    update_alone,
 )
 from .gradient_normalization import NormalizedLayer
-from .step_result import StepResult, refuse, watch_steps
+from .step import TAME, Outcome, StepGuard, StepResult
 from .updaters import Updater
 from .updaters.base import check_coefficients
 
 if TYPE_CHECKING:
+    from .constraints import Constraining
     from .running import Running
 
-TAME = 1e12  # gradients and factors below it make no update that overflows
+Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
+"""Divisor, coefficients of all penalties, coefficients of every block's updater."""
+
+
+class _Key(NamedTuple):
+    """What decides on the operations of an update."""
+
+    step: StepFunction
+    divide: bool
+    others: int
+    """Gradients that are added to the first."""
 
 
 class NetworkUpdater(JavaNames):
@@ -54,16 +61,33 @@ class NetworkUpdater(JavaNames):
         The network's own; the updater keeps views of them.
     normalized : sequence of NormalizedLayer
         Layers whose gradient is normalised once it is divided.
+    guard : StepGuard, optional
+        Says whether an update may be; without it the host's.
+    constraints : Constraining, optional
+        Bounds that the parameters are held to after an update.
+
+    Attributes
+    ----------
+    recordings : list of Recordings
+        One for every worker.
 
     Notes
     -----
     Source: DL4J ``BaseMultiLayerUpdater`` and ``UpdaterBlock``, whose state layout this repeats. The backend may treat
-    parts of the vector side by side, and record the update: then it is run again with other numbers.
+    parts of the vector side by side, each in a worker's own chunks, and record the update: then it is run again with
+    other numbers.
     """
 
     def __init__(
-        self, segments: Sequence[Segment], params: Array, gradient: Array, normalized: Sequence[NormalizedLayer] = ()
+        self,
+        segments: Sequence[Segment],
+        params: Array,
+        gradient: Array,
+        normalized: Sequence[NormalizedLayer] = (),
+        guard: StepGuard | None = None,
+        constraints: Constraining | None = None,
     ) -> None:
+        self.guard, self.constraints = guard or StepGuard(), constraints
         self._normalized = tuple(normalized)
         states = self._group(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
@@ -75,11 +99,8 @@ class NetworkUpdater(JavaNames):
         self._gradient = flat[1]
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
         self._dtype = nd.dtype_name(params)
-        self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
-        self.watch = watch_steps(self._dtype, params.shape[1])
-        self._last_way: Way | None = None
-        self.proven: StepFunction | None = None
-        """The step function of the last update where it was recorded, so that the next one runs nobody's code."""
+        self._cut()
+        self._others: tuple[Array, ...] = ()  # further workers' gradients that recordings know
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -99,15 +120,16 @@ class NetworkUpdater(JavaNames):
                     f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
                 )
         before = self._blocks
-        self.proven = None
+        self.guard.forget()
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
+            for chunk in (chunk for chunks in self._shares for chunk in chunks):
+                chunk.take(self._blocks[chunk.number])
             return
         with within(self._backend):
             _move_states(before, self._blocks, self._vectors[2])
-            for share, stretches in zip(self._shares, self._cut(), strict=True):
-                share.forget(stretches, self._pure)
+            self._cut()
 
     def states_of(self, start: int, stop: int) -> list[Array]:
         """Return views ``[n]`` of every state of a stretch of the vector that lies in one segment."""
@@ -119,9 +141,9 @@ class NetworkUpdater(JavaNames):
         self._blocks, states = blocks_of(segments)
         self._counts: list[int] | list[None] = []
         """Of every block's coefficients, once they were looked at."""
-        self._gain: float = 0.0
-        self._gain_of: Sequence[Any] | None = None
-        """By what an update may exceed its gradient, and the coefficients that it follows from."""
+        self._numbers: Numbers = (1, (), ())  # of the last update
+        self._gain_of: tuple[Any, float] = (None, 0.0)
+        """Coefficients, and by what an update with them may exceed its gradient."""
         self._penalties = list(penalties_of(self._blocks).values())
         updaters = [block.updater for block in self._blocks]
         parts: list[Part] = [*updaters, *(penalty for _, penalty in self._penalties)]
@@ -136,10 +158,12 @@ class NetworkUpdater(JavaNames):
         rate = self._rate
         return rate.learning_rate_at(iteration, epoch) if isinstance(rate, Updater) else rate
 
-    def _cut(self) -> list[list[Stretch]]:
-        """Return the stretches of every worker."""
+    def _cut(self) -> None:
+        """Make the chunks of every worker, and its recordings."""
         plan = nd.plan_update(self._gradient.shape[0])
-        return [cut(self._blocks, share, plan, self._dtype) for share in plan.shares]
+        self._shares = [chunks_of(self._blocks, share, plan, self._dtype) for share in plan.shares]
+        self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
+        self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
 
     @cached_property
     def running(self) -> Running:
@@ -168,8 +192,8 @@ class NetworkUpdater(JavaNames):
         """Those of all blocks, in their order."""
         return [block.updater for block in self._blocks]
 
-    def objective_gradient(self, batch_size: int | None, iteration: int, epoch: int) -> Array:
-        """Make the gradient vector that of the score: divided as for `update`, with the penalties', before any updater.
+    def objective_gradient(self, divisor: int, iteration: int, epoch: int) -> Array:
+        """Make the gradient vector that of the score: divided, with the penalties', before any updater.
 
         It is 0 for running parameters, whose way is set aside in `running`.
 
@@ -180,7 +204,7 @@ class NetworkUpdater(JavaNames):
         """
         params, gradient, _ = self._vectors
         with computing(self._backend):
-            self._divide(batch_size)
+            self._divide(divisor)
             self.running.set_aside()
             for segment in (segment for block in self._blocks for segment in block.segments):
                 place = slice(segment.start, segment.stop)
@@ -190,72 +214,106 @@ class NetworkUpdater(JavaNames):
         return gradient
 
     def update(
-        self,
-        batch_size: int | None,
-        iteration: int,
-        epoch: int,
-        step: StepFunction,
-        rate: float = 1.0,
-        result: StepResult | None = None,
-    ) -> None:
+        self, result: StepResult, iteration: int, epoch: int, step: StepFunction = negative_gradient_step
+    ) -> Outcome:
         """Turn the gradient into the update, in the gradient vector, and apply it to the parameters.
 
         Parameters
         ----------
-        batch_size : int, optional
-            Examples that the gradient is a sum over; the gradient is divided by it first. None: it is not divided.
+        result : StepResult
+            Of the model: its gradients are added up, and divided by its divisor. The first is the gradient vector.
         iteration, epoch : int
-            For schedules and bias corrections, 0-based.
+            For schedules, bias corrections and constraints, 0-based: those before the update.
         step : StepFunction
-            Changes the parameters by an update.
-        rate : float
-            Handed to `step`.
-        result : StepResult, optional
-            Of the model: its gradients are added up, the first of them is the gradient vector; where its watch has
-            seen it, the device decides whether anything changes. Without one the gradient vector is the gradient.
+            Changes the parameters by an update; constraints follow, but for `update_alone`.
+
+        Returns
+        -------
+        Outcome
+            Whether it was taken. Where a part of the user's own raises, everything is as it was.
         """
-        divide = batch_size is not None and not self._normalized
-        way, watched = self._last_way, self.watch.arguments if result is not None and result.observed else ()
-        if way is None or way.divide is not divide or way.step is not step or way.watched is not watched:
-            way = self._last_way = Way(divide, step, watched, getattr(step, "pure", False))
-        numbers = Numbers(
-            batch_size if divide else 1,
-            rate,
-            [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties],
-            [block.updater.coefficients(iteration, epoch) for block in self._blocks],
-        )
-        if self.proven is None:
-            self._check_coefficients(numbers)
+        norm, error = self.guard.judged(result, iteration)
+        if error is not None:
+            return Outcome(error)
         if state.backend is self._backend:  # as in the steps of a network, unless a hook hears them
-            self._run(way, numbers, batch_size, iteration, result)
-        else:
-            with within(self._backend):
-                self._run(way, numbers, batch_size, iteration, result)
-        self.proven = step if way.pure and self._pure else None
+            return self._update(result, iteration, epoch, step, norm)
+        with within(self._backend):
+            return self._update(result, iteration, epoch, step, norm)
+
+    def _update(self, result: StepResult, iteration: int, epoch: int, step: StepFunction, norm: float) -> Outcome:
+        divide = result.divisor != 1 and not self._normalized
+        penalties = tuple([penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties])
+        coefficients: Any = tuple([block.updater.coefficients(iteration, epoch) for block in self._blocks])
+        if self._normalized:
+            self._normalize(result)
+        others = result.gradients.take()
+        key = _Key(step, divide, len(others))
+        known = self.guard.knows(key)
+        if not known or _lengths(coefficients) != self._counts:
+            self._check_coefficients(coefficients)
+            coefficients = tuple(map(tuple, coefficients))  # of lists too
+        numbers = (result.divisor if divide else 1, penalties, coefficients)
+        if numbers == self._numbers:
+            numbers = self._numbers  # itself, which a recording has read
+        self._numbers = numbers
+        tame = norm * self._gain(coefficients) < TAME**2 and (not penalties or max(map(abs, penalties)) < TAME)
+        run = partial(self._run, key, others, numbers, known, (iteration + 1, epoch))
+        if known and tame:
+            run()
+            return self.guard.taken(iteration)
+        return self.guard.carry_out(iteration, self, run, key, tame)
 
     def _run(
-        self, way: Way, numbers: Numbers, batch_size: int | None, iteration: int, result: StepResult | None
-    ) -> None:
-        """Update in all shares, and look at what came out where it might overflow."""
-        if self._normalized:
-            self._normalize(batch_size, result)
-        others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
-        tame = self._is_tame(result, numbers)
-        try:
-            if tame and len(self._shares) == 1:
-                self._shares[0].run(self._blocks, way, numbers, others)
-                return
-            tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-            nd.run_tasks(tasks, True) if tame else self._run_checked(tasks, iteration)
-        except (TypeError, ValueError):  # of a recording that others are given than before
-            self._check_coefficients(numbers)
-            raise
+        self, key: _Key, others: tuple[Array, ...], numbers: Numbers, known: bool, counts: tuple[int, int]
+    ) -> bool:
+        """Update in all shares; tell whether that was recorded, or replayed."""
+        recorded = self._pure and getattr(key.step, "pure", False) and not state.eager
+        recorded = recorded and (not others or self._knows(others))
+        if len(self._shares) == 1:
+            self._run_share(0, key, recorded, others, numbers)
+        else:
+            shares = range(len(self._shares))
+            nd.run_tasks([partial(self._run_share, n, key, recorded, others, numbers) for n in shares], light=True)
+        if self.constraints is None or key.step is update_alone:
+            return recorded
+        self.constraints.apply(*counts, self.guard, check=not known)
+        return recorded and self.constraints.pure
 
-    def _check_coefficients(self, numbers: Numbers) -> None:
+    def _run_share(self, number: int, key: _Key, recorded: bool, others: tuple[Array, ...], numbers: Numbers) -> None:
+        """Update what one worker has."""
+        if not self._shares[number]:
+            return
+        if recorded:
+            self.recordings[number].run(key, partial(self._pass, number, key, others, True), numbers)
+        else:
+            with nd.backend().quiet():
+                self._pass(number, key, others, False, numbers)
+
+    def _pass(self, number: int, key: _Key, others: tuple[Array, ...], traced: bool, numbers: Numbers) -> Array:
+        """Update one chunk after the other; return an array that was written."""
+        step, divide, _ = key
+        chunks, vectors = self._shares[number], (*self._vectors, *others)
+        vectors = tuple(map(nd.traceable, vectors)) if traced else vectors
+        scratch = self._scratch[number]
+        if traced or scratch is None:
+            longest = max(chunk.stop - chunk.start for chunk in chunks)
+            scratch = nd.create_uninitialized(longest, dtype=self._dtype)
+            self._scratch[number] = None if traced else scratch
+        for chunk in chunks:
+            chunk.update(vectors, scratch, numbers, step, divide, self.guard.cells, chunk is chunks[-1])
+        return vectors[0]
+
+    def _knows(self, others: tuple[Array, ...]) -> bool:
+        """Tell whether these are the workers' gradients, which lie where they lay."""
+        if len(others) > len(self._others):
+            self._others = others
+        return all(map(operator.is_, others, self._others))
+
+    def _check_coefficients(self, coefficients: Sequence[tuple[Any, ...]]) -> None:
         """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
         known = self._counts or [None] * len(self._blocks)
-        given = zip(self._blocks, numbers.coefficients, known, strict=True)
-        self._counts = [check_coefficients(block.updater, coefficients, count) for block, coefficients, count in given]
+        given = zip(self._blocks, coefficients, known, strict=True)
+        self._counts = [check_coefficients(block.updater, its_own, count) for block, its_own, count in given]
 
     def saved(self) -> list[Array]:
         """Return copies of the parameters ``[n]`` and of all states."""
@@ -268,102 +326,33 @@ class NetworkUpdater(JavaNames):
             for array, old in zip((self._vectors[0], self._vectors[2]), saved, strict=True):
                 nd.assign(array, old)
 
-    def _is_tame(self, result: StepResult | None, numbers: Numbers) -> bool:
-        """Tell whether an update cannot overflow, or nobody can look at that: it is not one of a step."""
-        if result is None or (result.known_norm is None and not result.observed):
-            return True
-        if numbers.coefficients != self._gain_of:
-            pairs = zip(self._blocks, numbers.coefficients, strict=True)
-            self._gain = max((block.updater.gain(coefficients) for block, coefficients in pairs), default=0.0)
-            self._gain_of = numbers.coefficients
-        norm = TAME if result.known_norm is None else result.known_norm
-        return norm * self._gain < TAME**2 and (not numbers.penalties or max(map(abs, numbers.penalties)) < TAME)
+    def is_finite(self) -> bool:
+        """Tell whether all parameters and states are finite."""
+        return all(nd.all_finite(array) for array in (self._vectors[0], self._vectors[2]))
 
-    def _run_checked(self, tasks: Sequence[Callable[[], None]], iteration: int) -> None:
-        """Update; give parameters and states back and raise NumericError unless they are finite then."""
-        before = self.saved()
-        nd.run_tasks([partial(self._backend.quietly, task) for task in tasks], light=True)
-        if all(nd.all_finite(array) for array in (self._vectors[0], self._vectors[2])):
-            return
-        self.restore(before)
-        refuse("update", "NaN or infinity in it", iteration)
+    def _gain(self, coefficients: tuple[tuple[Any, ...], ...]) -> float:
+        """Return by what an update may exceed its gradient."""
+        if coefficients != self._gain_of[0]:
+            pairs = zip(self._blocks, coefficients, strict=True)
+            self._gain_of = coefficients, max((block.updater.gain(its_own) for block, its_own in pairs), default=0.0)
+        return self._gain_of[1]
 
-    def _normalize(self, batch_size: int | None, result: StepResult | None) -> None:
+    def _normalize(self, result: StepResult) -> None:
         """Add up and divide the gradient, and normalise it layer by layer."""
-        if result is not None:
-            result.gradient()
+        result.gradient()
         with self._backend.quiet():
-            self._divide(batch_size)
+            self._divide(result.divisor)
             for layer in self._normalized:
                 layer.apply(self._gradient)
 
-    def _divide(self, batch_size: int | None) -> None:
-        if batch_size is None:
-            return
-        for part in self._divided:
-            nd.divi(part, batch_size)
+    def _divide(self, divisor: int) -> None:
+        for part in self._divided if divisor != 1 else ():
+            nd.divi(part, divisor)
 
 
-class _Share:
-    """The part of the flat vectors that one worker updates.
-
-    Parameters
-    ----------
-    vectors : arrays ``[n]``
-        Parameters, gradient, states of the network.
-    stretches : list of Stretch
-    pure : bool
-        Whether all updaters and penalties are.
-    """
-
-    def __init__(self, vectors: tuple[Array, Array, Array], stretches: list[Stretch], pure: bool) -> None:
-        self._vectors, self._stretches = vectors, stretches
-        self._recordings = nd.Recordings(nd.dtype_name(vectors[0]), pure)
-        self._others: tuple[Array, ...] = ()
-        self._arrays: tuple[Array, ...] = ()
-        self._chunks: list[Chunk] = []
-
-    def run(self, blocks: list[Block], way: Way, numbers: Numbers, others: tuple[Array, ...]) -> None:
-        """Update; `others` are gradients to be added to the first."""
-        if not self._stretches:
-            return
-        arrays = (*self._vectors, *others) if others else self._vectors
-        if way.pure and not state.eager and (not others or self._known(others)):
-            compute = partial(_update, self._stretches, blocks, numbers, way)
-            key = (way.divide, way.step, not way.watched, len(others))
-            self._recordings.run(key, compute, arrays, numbers.flat(), (True,) * len(arrays))
-            return
-        with nd.backend().quiet():
-            update_chunks(self._chunks_of(arrays), blocks, numbers, way)
-
-    def _known(self, others: tuple[Array, ...]) -> bool:
-        """Tell whether these are the workers' gradients, which lie where they lay."""
-        if len(others) > len(self._others):
-            self._others = others
-        return all(map(operator.is_, others, self._others))
-
-    def _chunks_of(self, arrays: tuple[Array, ...]) -> list[Chunk]:
-        same = len(arrays) == len(self._arrays) and all(map(operator.is_, arrays, self._arrays))
-        if not same:
-            self._arrays, self._chunks = arrays, chunks_of(self._stretches, arrays)
-        return self._chunks
-
-    def forget(self, stretches: list[Stretch], pure: bool) -> None:
-        """Take other stretches; what was recorded of those before is forgotten."""
-        self._stretches, self._recordings.pure, self._arrays = stretches, pure, ()
-        self._recordings.clear()
-
-
-def _update(
-    stretches: list[Stretch],
-    blocks: list[Block],
-    numbers: Numbers,
-    way: Way,
-    arrays: Sequence[Array],
-    values: Sequence[Any],
-) -> Array:
-    """Compute an update on arrays and numbers that a recording may read."""
-    return update_chunks(chunks_of(stretches, arrays), blocks, numbers.with_values(values), way)
+def _lengths(coefficients: tuple[Any, ...]) -> list[int]:
+    """Return how many coefficients the updaters have, -1 for what is no tuple: looked at in every step, so no more."""
+    return [len(its_own) if type(its_own) is tuple else -1 for its_own in coefficients]
 
 
 def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple[int, int]]:

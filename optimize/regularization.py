@@ -13,7 +13,6 @@ from nd.state import computing
 from nd.typing import Array
 
 from .schedules import FixedSchedule, Schedule
-from .step_result import broken_elements
 
 if TYPE_CHECKING:
     from .chunks import Segment
@@ -210,7 +209,7 @@ class MergedPenaltySum(PenaltySum):
             self._different += [penalty for penalty in segment.regularization if penalty not in self._different]
         self._indicators = [_indicator(segments, penalty, params) for penalty in self._different]
         self._sum = nd.Summed(self._total)
-        self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), broken_elements(gradient)))
+        self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), _broken_elements(gradient)))
         self._memory = nd.zeros(len(self._different), dtype=nd.dtype_name(params))
         self._cells = [nd.reshape_view(self._memory[index : index + 1], ()) for index in range(len(self._different))]
         self._coefficients: list[float] = []
@@ -246,6 +245,11 @@ class MergedPenaltySum(PenaltySum):
             score = penalty.score(nd.multiply(params, indicator), coefficient)
             total = score if total is None else total + score
         return total
+
+
+def _broken_elements(gradient: Array) -> Array:
+    """Return how many elements are not finite, a sum for `nd.Summed`."""
+    return nd.sum(nd.where(gradient - gradient >= 0.0, 0.0, 1.0))
 
 
 def _indicator(segments: Sequence[Segment], penalty: Regularization, params: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from nd import ConfigurationError
@@ -15,7 +15,7 @@ from nd.state import NOTHING
 
 from .api import ConvexOptimizer, Listener, Model, OptimizationConf, as_listeners, listens
 from .solvers import OPTIMIZERS
-from .step_result import StepResult
+from .step import Gradients, StepResult
 
 
 class OfModel:
@@ -24,12 +24,15 @@ class OfModel:
     Parameters
     ----------
     model : Model
+    conf : OptimizationConf
     """
 
     listeners: Collection[Listener]
 
-    def __init__(self, model: Any) -> None:
-        self._model: Any = lambda: model
+    def __init__(self, model: Any, conf: OptimizationConf) -> None:
+        self.reference: Callable[[], Any] = lambda: model
+        """Returns the model; None where it is gone."""
+        self.conf, self.averages = conf, conf.mini_batch
         self.lock: Any = getattr(model, "lock", NOTHING)
         """Held for a step, so that threads take turns; listeners that hear of the end of one are called without it."""
         self.accepted: StepResult | None = None
@@ -38,20 +41,16 @@ class OfModel:
     @property
     def model(self) -> Any:
         """The model; None where it is gone, after `belong_to_model`."""
-        return self._model()
+        return self.reference()
 
-    @staticmethod
-    def computed(model: Any, step: Any = None) -> StepResult:
-        """Let the model compute gradient and score, of a step if one is given.
-
-        A model that returns nothing has them in its updater.
-        """
-        compute = model.compute_gradient_and_score
-        result = compute() if step is None else compute(step)
+    def result_of(self, model: Any, result: StepResult | None) -> StepResult:
+        """Return what a model has computed; one that returns nothing has it in its updater."""
         if result is None:
-            updater = model.updater
-            result = StepResult(model.score(), 0.0, model.batch_size, [updater.gradient], updater.watch, averaged=False)
-        return result
+            score = model.score()
+            result = StepResult(score, 0.0, model.batch_size, Gradients(model.updater.gradient), known_score=score)
+        divisor = result.examples if self.averages else 1
+        # A solver's own configuration may say otherwise than the model's.
+        return result if result.divisor == divisor else result._replace(divisor=divisor, known_score=result.score)
 
     def hear_gradient(self, model: Any, result: StepResult) -> None:
         """Let the listeners hear of the gradient, whole in the gradient vector."""
@@ -68,12 +67,12 @@ class OfModel:
 
     @staticmethod
     def steps_of(value: Any) -> range:
-        """Return one index for each step; raise ArgumentError where it is no integer, without cost where it is."""
-        return range(value if type(value) is int else converted("optimize", "iterations", INTEGER, value))
+        """Return one index for each step; raise ArgumentError where it is no integer."""
+        return range(converted("optimize", "iterations", INTEGER, value))
 
     def belong_to_model(self) -> None:
         """Keep the model no longer, which keeps this: it is then freed as soon as nobody else has it."""
-        self._model = weakref.ref(self.model)
+        self.reference = weakref.ref(self.model)
 
 
 class Solver(JavaNames):
@@ -132,15 +131,6 @@ class Solver(JavaNames):
         if type(taken) is not int:  # which costs nothing where it is
             taken = converted("optimize", "taken", INTEGER, taken)
         return self.optimizer.optimize(self.iterations - taken, step)
-
-    @property
-    def accepted(self) -> StepResult | None:
-        """The result of the last step that was taken; None before the first."""
-        return self.optimizer.accepted
-
-    def is_done(self, taken: int) -> bool:
-        """Tell whether the last minibatch has had all its steps, after so many of them."""
-        return taken >= self.iterations or (taken > 0 and self.optimizer.ended)
 
     def finish(self) -> None:
         """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""

@@ -20,7 +20,7 @@ def backprop(layer, epsilon, kept, grads=None, need_epsilon=True):
 def backprop_delta(layer, delta, kept, grads=None, need_epsilon=True):
     """Do so from what `loss_and_delta` returned."""
     kept.context.needs_epsilon = need_epsilon
-    return layer.backpropagate_delta(delta, kept, memory_of_gradients(layer) if grads is None else grads)
+    return layer.backpropagate(delta, kept, memory_of_gradients(layer) if grads is None else grads, is_delta=True)
 
 
 def memory_of_gradients(layer):

@@ -2,7 +2,7 @@
 
 import nd
 from backends.cpu import numpy_backend
-from nn.step.minibatch import StepInput
+from nn.step.step_input import StepInput
 
 
 def workers_of(net, shape, training=True):
@@ -35,7 +35,7 @@ def recorded(computer):
 
 def recorded_updates(updater):
     """Return how many recordings each worker of an update has."""
-    return [len(share._recordings) for share in updater._shares]
+    return [len(recordings) for recordings in updater.recordings]
 
 
 def replanned(backend, **changes):

@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-from nn.terms.late import CALLED_LATE
+from nn.terms import CALLED_LATE
 from tests import copied_functions, private_names
 from tests.cases.architecture import NUMPY_IN_ND
 from tests.copied_functions import copies_no_function
@@ -51,7 +51,7 @@ def imports_only_what_is_below(path, text):
 
 
 def imports_only_lower_rooms(path, text):
-    """Inside nn; what methods call in upper rooms is listed in nn/terms/late.py."""
+    """Inside nn; what methods call in upper rooms is listed in nn/terms/__init__.py."""
     for line, name in refused_arrows(path, text, imports) if path.startswith("nn/") else ():
         yield f"{path}:{line}: imports {name}"
 

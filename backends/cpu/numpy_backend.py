@@ -109,7 +109,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         self._workers = Workers(self.threads)
         self._recorder: Backend | None = None
         self.workers = self.threads if self._blas.controllable else 1
-        self._blas_is_set = self._blas.count() in (None, self.threads)
+        self.needs_no_hold = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
 
     settings = SETTINGS
@@ -212,13 +212,9 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def run_tasks(
         self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
     ) -> list[Any]:
-        if light and len(tasks) == 1 and self._blas_is_set:
-            return [tasks[0]()]
         return self._run_held(tasks, partial(self._workers.run, meeting=meeting))  # type: ignore[arg-type]  # from `meeting`
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        if light and len(tasks) == 1 and self._blas_is_set:
-            return [tasks[0]()]
         return self._run_held(tasks, self._workers.run_in_turn)
 
     def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
@@ -354,12 +350,20 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
         if out is None:
             return np.matmul(a, b)
-        if out.flags.c_contiguous:
-            return self._dot(a, b, out)
-        if out.flags.f_contiguous:
-            self._dot(b.T, a.T, out.T)  # the same, written row by row
-            return out
-        return np.matmul(a, b, out=out)
+        rows = out
+        if not out.flags.c_contiguous:
+            if not out.flags.f_contiguous:
+                return np.matmul(a, b, out=out)
+            a, b, rows = b.T, a.T, out.T  # the same, written row by row
+        size = rows.size * b.shape[0]
+        if size >= self._least_product and not self.is_busy():
+            multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]
+            self.run_tasks([partial(multiply, a[part], b, rows[part]) for part in even_parts(len(a), self.workers)])
+        elif size >= LEAST_OF_ONEDNN and self._blas.held and self.multiplies(a, b):  # else the BLAS has its own threads
+            self.onednn.products.note_product(a, b, rows)  # type: ignore[union-attr]
+        else:
+            np.dot(a, b, rows)  # as matmul, with less ado for small ones
+        return out
 
     def batched_matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
@@ -378,17 +382,6 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
             return super().axpby(alpha, x, beta, y, scratch)
         run()
         return y
-
-    def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
-        """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
-        if out.size * b.shape[0] < self._least_product or self.is_busy():
-            large = out.size * b.shape[0] >= LEAST_OF_ONEDNN
-            if large and self._blas.held and self.multiplies(a, b):  # else the BLAS has threads of its own
-                return self.onednn.products.note_product(a, b, out)  # type: ignore[union-attr]
-            return np.dot(a, b, out)  # as matmul, with less ado for small ones
-        multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]
-        self.run_tasks([partial(multiply, a[part], b, out[part]) for part in even_parts(len(a), self.workers)])
-        return out
 
 
 for _name in UFUNCS:  # which take (x, y, out), as Backend's elementwise primitives do

@@ -23,6 +23,12 @@ def recorder_of(backend: NumpyBackend) -> Backend:
     return _Recorder(backend)
 
 
+def _result(result: Any) -> HostArray:
+    if not isinstance(result, TracedArray):
+        raise NotRecorded(f"the result is {type(result).__name__}, nothing that the recording computes.")
+    return result.view(np.ndarray)
+
+
 class _Recorder(NumpyBackend):
     """Runs computations as `NumpyBackend` does, on traced arrays.
 
@@ -36,7 +42,7 @@ class _Recorder(NumpyBackend):
 
     def __init__(self, backend: NumpyBackend) -> None:
         self.__dict__.update(backend.__dict__)
-        self._plain = backend
+        self._plain, self.needs_no_hold = backend, False
 
     def run_tasks(
         self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
@@ -51,17 +57,15 @@ class _Recorder(NumpyBackend):
         note(super().run_tasks, plain_tasks)
         return super().run_tasks(plain_tasks)
 
-    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Recording, Array]:
-        """Run once; return the recording, and the result, whose memory every replay fills anew.
+    def record(self, run: Callable[[], list[Any]], generator: Callable[[], Any]) -> tuple[Recording, list[Any]]:
+        """Run once; return the recording, and the results, whose memory every replay fills anew.
 
         `generator` returns the generator that random numbers are drawn from, at once and at every replay.
         """
         recording = Recording(generator)
         with recording.active():
-            result = run()
-        if not isinstance(result, TracedArray):
-            raise NotRecorded(f"the result is {type(result).__name__}, nothing that the recording computes.")
-        return recording, result.view(np.ndarray)
+            results = run()
+        return recording, list(map(_result, results))
 
     # ---- new arrays
 

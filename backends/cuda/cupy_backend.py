@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -43,6 +44,7 @@ DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minim
 
 LEAST_TF32 = 80  # compute capability
 MOST_MERGED = 4  # penalties that one kernel of an update treats
+MOST_STAGED = 256  # arrays of minibatches that are known, those that are gone included
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
@@ -63,6 +65,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     name = "cupy"
     compiles = True
     keeps_addresses = True  # CUDA graphs
+    stages = True
 
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()
@@ -76,6 +79,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         self.kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self.kernels)
         self.uploads = Uploads(self.cupy, self.kernels)
+        self._staged: dict[int, ref[Array]] = {}
         self.scratches = Scratches(self.cupy)
         splits = Splits(self.scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
         self.products = Products(self.kernels, splits)
@@ -163,7 +167,14 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         if not self.uploads.serves(array, out):
             return None
         self.uploads.copy(array, out)
+        if len(self._staged) >= MOST_STAGED:
+            self._staged = {key: known for key, known in self._staged.items() if known() is not None}
+        self._staged[id(out)] = ref(out)
         return out
+
+    def is_staged(self, array: Array) -> bool:
+        known = self._staged.get(id(array))
+        return known is not None and known() is array
 
     def to_host(self, x: Array) -> HostArray:
         return self.cupy.asnumpy(x)

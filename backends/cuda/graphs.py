@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from backends.typing import Array
-
 from .arguments import same_memory
 from .draws import Draws
 
@@ -29,15 +27,15 @@ class Graph:
     ----------
     cupy : module
     run : callable
-        The computation; returns an array.
-    result : array
-        Result of its first run; further runs fill it again.
+        The computation; returns arrays.
+    results : list of array
+        Results of its first run; further runs fill them again.
     draws : Draws
         Its random draws.
     """
 
-    def __init__(self, cupy: Any, run: Callable[[], Array], result: Array, draws: Draws) -> None:
-        self._cupy, self._run, self._result, self._draws = cupy, run, result, draws
+    def __init__(self, cupy: Any, run: Callable[[], list[Any]], results: list[Any], draws: Draws) -> None:
+        self._cupy, self._run, self._results, self._draws = cupy, run, results, draws
         self._graph: Any = None
         self._pool: Any = None
         self._kept: list[Any] = []
@@ -53,7 +51,7 @@ class Graph:
         if self._graph is None and not self._refused:
             self._capture()
         if self._graph is None:
-            self._cupy.copyto(self._result, self._run())
+            self._fill(self._run())
         elif self._draws:
             self._draws.before_launch()
             self._graph.launch()
@@ -78,15 +76,19 @@ class Graph:
         """Return the graph of the computation; Ctrl-C leaves none."""
         stream.begin_capture()
         try:
-            result = self._run()
-            if not same_memory(result, self._result):
-                self._cupy.copyto(self._result, result)
+            self._fill(self._run())
             self._draws.wind()
         except BaseException:
             with contextlib.suppress(Exception):  # it has failed, for the reason that is raised
                 stream.end_capture()
             raise
         return stream.end_capture()
+
+    def _fill(self, results: list[Any]) -> None:
+        """Put results where those of the first run lie."""
+        for target, result in zip(self._results, results, strict=True):
+            if not same_memory(result, target):
+                self._cupy.copyto(target, result)
 
     def _allocate(self, size: int) -> Any:
         """Return memory that belongs to this graph alone, as long as it lives."""

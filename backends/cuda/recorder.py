@@ -40,28 +40,29 @@ class _Recorder(CupyBackend):
     def _draws(self) -> Draws | None:
         return getattr(self._thread, "draws", None)
 
-    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Graph, Array]:
-        """Run once; return the graph, and the result, whose memory every replay fills anew.
+    def record(self, run: Callable[[], list[Any]], generator: Callable[[], Any]) -> tuple[Graph, list[Any]]:
+        """Run once; return the graph, and the results, whose memory every replay fills anew.
 
         `generator` returns the generator that random numbers may be drawn from.
         """
         draws, scratch = Draws(self.cupy, generator()), Scratch(self.cupy)
 
-        def run_noting_draws() -> Array:
+        def run_noting_draws() -> list[Any]:
             before, self._thread.draws = self._draws, draws
             draws.begin()
             try:
                 with self.scratches.holding(scratch):
-                    result = run()
+                    results = run()
             finally:
                 self._thread.draws = before
             draws.end()
-            return result
+            return results
 
-        result = run_noting_draws()
-        if not self.is_array(result):
-            raise NotRecorded(f"the result is {type(result).__name__}, nothing that a graph computes.")
-        return Graph(self.cupy, run_noting_draws, result, draws), result
+        results = run_noting_draws()
+        for result in results:
+            if not self.is_array(result):
+                raise NotRecorded(f"the result is {type(result).__name__}, nothing that a graph computes.")
+        return Graph(self.cupy, run_noting_draws, results, draws), results
 
     def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
         if self._draws is None or out.dtype.char not in REALS or not batch_innermost(out):

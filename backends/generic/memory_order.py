@@ -12,6 +12,8 @@ from backends.typing import Array
 class MemoryOrder:
     """Mixin of `Backend`: without overrides the batch lies innermost, ``C, ..., N``."""
 
+    stages = False
+    """Whether `staged` ever returns anything."""
     xp: Any
     empty: Callable[..., Array]
     assign: Callable[..., Array]
@@ -35,6 +37,14 @@ class MemoryOrder:
     def to_input_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
         """Return a network's features, or their copy in a buffer, in the memory order that its first layers prefer."""
         return self.to_activation_order(x, buffers)
+
+    def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+        """Return a numpy array ``[N, ...]`` in `buffer()`, an activation; None where `from_host` does as well."""
+        return None
+
+    def is_staged(self, array: Array) -> bool:
+        """Tell whether an array is what `staged` has returned, memory that nothing else writes."""
+        return False
 
     def input_like(self, x: Array) -> Array:
         """Return an uninitialised array of the shape and dtype of `x`, in the order of `to_input_order`."""

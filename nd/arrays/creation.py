@@ -170,7 +170,7 @@ def _shape(who: str, shape: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _order(who: str, order: str) -> str:
-    return check_choice(who, "order", order, ORDERS)
+    return order if order in ORDERS else check_choice(who, "order", order, ORDERS)
 
 
 @explained

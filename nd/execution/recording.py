@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial, reduce
+from itertools import count
+from operator import getitem, itemgetter
 from typing import Any
 
 from backends.errors import ArgumentError, NotRecorded
@@ -20,8 +22,7 @@ from .workers import Buffers
 
 logger = logging.getLogger("nd")
 
-Arrays = Sequence[Array | None]
-Compute = Callable[[Arrays, Sequence[Any]], Array]
+Compute = Callable[[Any], Any]
 MOST_KEYS = 32  # recordings of one owner
 MOST_BYTES = 1 << 28  # of the memory that only they need
 IDLE = 64  # runs after which a key that has not come again makes room for another
@@ -34,11 +35,11 @@ class Recording:
     ----------
     of_backend : object
         The backend's: `replay` computes again, on the same memory, `size` is what only it needs of that, in bytes.
-    result : array
+    result : array, or nested tuples of arrays
         Returned by the computation; `replay` fills it anew.
     """
 
-    def __init__(self, of_backend: Any, result: Array) -> None:
+    def __init__(self, of_backend: Any, result: Any) -> None:
         self.of_backend, self.replay, self.result = of_backend, of_backend.replay, result
 
     @property
@@ -48,14 +49,14 @@ class Recording:
 
 
 @checked
-def record(run: Callable[[], Array]) -> Recording | None:
+def record(run: Callable[[], Any]) -> Recording | None:
     """Run a computation and write it down; None, without having run it, where the backend cannot record.
 
     Parameters
     ----------
     run : callable
-        Reads and writes `traceable` arrays and buffers only, returns an array, and depends on nothing else that
-        changes.
+        Reads and writes `traceable` arrays and buffers only, returns an array, or tuples of arrays and None, and
+        depends on nothing else that changes.
 
     Raises
     ------
@@ -70,16 +71,20 @@ def record(run: Callable[[], Array]) -> Recording | None:
         return None
     drawn = generator.get_state()
 
-    def run_on_recorder() -> Array:
+    returned: list[Any] = []
+
+    def run_on_recorder() -> list[Any]:
         with use_backend(recorder), recorder.quiet():
-            return run()
+            returned[:] = [run()]
+        results = returned[0]
+        return [results] if results is None else [result for result in leaves(results) if result is not None]
 
     try:
-        recording, result = recorder.record(run_on_recorder, get_random)
+        recording, results = recorder.record(run_on_recorder, get_random)
     except NotRecorded:
         generator.set_state(drawn)
         raise
-    return Recording(recording, result)
+    return Recording(recording, with_leaves(returned[0], iter(results)))
 
 
 @explained
@@ -117,68 +122,51 @@ class Recordings:
     def __len__(self) -> int:
         return sum(recording is not None for recording in self._known.values())
 
-    def run(
-        self,
-        key: Hashable,
-        compute: Compute,
-        arrays: Arrays = (),
-        numbers: Sequence[float] = (),
-        own: Sequence[bool] = (),
-    ) -> Array:
-        """Compute, by a recording where there is one; the result's memory is used again by the next run of the key.
+    def run(self, key: Hashable, compute: Compute, inputs: tuple[Any, ...] = ()) -> Any:
+        """Compute, by a recording where there is one; return what `compute` does.
+
+        The memory of the results is used again by the next run of the key.
 
         Parameters
         ----------
         key : hashable
             Everything that decides on the operations.
         compute : callable
-            Takes arrays and numbers like these, returns an array.
-        arrays : sequence of array or None
-            Copied to where the recording reads them.
-        numbers : sequence of float
-            In a recording they are arrays ``[]``.
-        own : sequence of bool, optional
-            Which arrays lie where nobody else writes, in every run of the key: they are read there.
+            Takes what `inputs` are, returns an array, or tuples of arrays and None, named or not. Memory that stays,
+            it holds itself, `traceable`. An input that it writes and returns is best handed in again: no copy is made.
+        inputs : tuple
+            Named or not, of arrays, None, numbers and such tuples, alike in every run of the key. A recording reads
+            copies of the arrays, but for what the backend has staged, and the numbers from arrays ``[]``.
         """
-        if not self.pure or state.eager:
-            return self._plainly(compute, arrays, numbers, own)
-        self._runs += 1
-        reader = self._known.get(key)
-        if reader is not None:
-            reader.last_run = self._runs
-            return reader.replay(arrays, numbers)
-        if key in self._known or not self._make_room():
-            return self._plainly(compute, arrays, numbers, own)
-        return self._first_run(key, compute, arrays, numbers, own)
+        if self.pure and not state.eager:
+            self._runs += 1
+            reader = self._known.get(key)
+            if reader is not None:
+                reader.last_run = self._runs
+                return reader.replay(inputs)
+            if key not in self._known and self._make_room() and self._record(key, compute, inputs):
+                return self._known[key].outputs  # type: ignore[union-attr]
+        with computing(backend()):
+            return compute(in_order(inputs, self._memory))
 
-    def _first_run(
-        self, key: Hashable, compute: Compute, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]
-    ) -> Array:
-        """Record while it is computed."""
+    def _record(self, key: Hashable, compute: Compute, inputs: tuple[Any, ...]) -> bool:
+        """Record while it is computed; tell whether that could be."""
         if backend().recorder() is None:
-            return self._plainly(compute, arrays, numbers, own)
-        reader = _Reader(self.dtype, arrays, numbers, own)
+            return False
+        reader = _Reader(self.dtype, inputs)
         reader.last_run = self._runs
         try:
-            reader.record(compute)
+            reader.record(compute, inputs)
         except NotRecorded as refused:
             logger.debug("not recorded: %s", refused)
             self._known[key] = None
-            return self._plainly(compute, arrays, numbers, own)
+            return False
         self._known[key] = reader
-        return reader.recording.result
+        return True
 
-    def _plainly(self, compute: Compute, arrays: Arrays, numbers: Sequence[Any], own: Sequence[bool]) -> Array:
-        with computing(backend()):
-            return compute(in_order(arrays, own, self._memory), numbers)
-
-    def forget(self, key: Hashable) -> None:
-        """Forget the recording of a key, if there is one."""
-        self._known.pop(key, None)
-
-    def clear(self) -> None:
-        """Forget all of them."""
-        self._known.clear()
+    def holds(self, key: Hashable) -> bool:
+        """Tell whether the next run of that key replays a recording."""
+        return self.pure and not state.eager and self._known.get(key) is not None
 
     def _make_room(self) -> bool:
         """Tell whether there is room for another; those that no longer run go."""
@@ -201,62 +189,125 @@ class Recordings:
 class _Reader:
     """A recording, and the memory from which it reads arrays and numbers that change from run to run."""
 
-    recording: Recording
     last_run = 0
+    outputs: Any
+    """What the computation has returned; every replay fills it anew."""
 
-    def __init__(self, dtype: str, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]) -> None:
-        kept = own or (False,) * len(arrays)
-        self._arrays = [
-            array if array is None or stays else state.backend.input_like(array)
-            for array, stays in zip(arrays, kept, strict=True)
-        ]
-        there = [(place, target) for place, target in enumerate(self._arrays) if target is not None]
-        self._copied = [(place, target) for place, target in there if not kept[place]]
-        self._own = [(place, target) for place, target in there if kept[place]]
-        self._numbers: Sequence[float] = ()
-        self._memory: Array | Any = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
-        self._put(arrays, numbers)
+    def __init__(self, dtype: str, inputs: tuple[Any, ...]) -> None:
+        self._arrays: list[tuple[Callable[[Any], Any], Array]] = []  # (where an input lies, where it is read)
+        self._numbers: list[Callable[[Any], Any]] = []
+        for path in _paths(inputs):
+            value = path(inputs)
+            if value is None:
+                continue
+            if not state.backend.is_array(value):
+                self._numbers.append(path)
+            else:
+                staged = state.backend.stages and state.backend.is_staged(value)
+                self._arrays.append((path, value if staged else state.backend.input_like(value)))
+        self._cells: Array | Any = create_uninitialized(len(self._numbers), dtype=dtype) if self._numbers else None
+        self._written: list[float] = []
+        self._last: object = None
 
-    def record(self, compute: Compute) -> None:
+    def record(self, compute: Compute, inputs: tuple[Any, ...]) -> None:
         """Compute while it is recorded; raise NotRecorded where that cannot be."""
-        arrays = [None if array is None else traceable(array) for array in self._arrays]
-        cells = () if self._memory is None else [traceable(cell) for cell in state.backend.cells(self._memory)]
-        self.recording = record(partial(compute, arrays, cells))  # type: ignore[assignment]
+        self._put(inputs)
+        memory = [target for _, target in self._arrays]
+        traced = list(map(traceable, memory))
+        arrays = iter(traced)
+        cells = iter([] if self._cells is None else map(traceable, state.backend.cells(self._cells)))
+        given = mapped(lambda x: x if x is None else next(arrays if state.backend.is_array(x) else cells), inputs)
+        inside = {id(array): target for array, target in zip(traced, memory, strict=True)}
+        where: list[Any] = []  # of every result that is an input the memory of that
 
-    def replay(self, arrays: Arrays, numbers: Sequence[float]) -> Array:
+        def run() -> Any:
+            results = compute(given)
+            where[:] = [inside.get(id(result)) for result in leaves(results)]
+            return results
+
+        self.recording: Recording = record(run)  # type: ignore[assignment]
+        own = iter(where)
+        self.outputs = mapped(lambda x: x if (memory := next(own)) is None else memory, self.recording.result)
+
+    def replay(self, inputs: tuple[Any, ...]) -> Any:
         """Compute again, on these."""
-        self._put(arrays, numbers)
-        recording = self.recording
-        recording.replay()
-        return recording.result
+        self._put(inputs)
+        self.recording.replay()
+        return self.outputs
 
-    def _put(self, arrays: Arrays, numbers: Sequence[float]) -> None:
-        for place, target in self._copied:
-            state.backend.assign(target, arrays[place])
-        for place, target in self._own:
-            if target is not arrays[place]:  # buffers that have grown since lie elsewhere
-                state.backend.assign(target, arrays[place])
-        if numbers != self._numbers:
-            state.backend.assign(self._memory, numbers)
-            self._numbers = numbers
+    def _put(self, inputs: tuple[Any, ...]) -> None:
+        for path, target in self._arrays:
+            array = path(inputs)
+            if array is not target:  # else nobody else writes there: it was staged, or a result before
+                state.backend.assign(target, array)
+        if self._cells is not None and inputs is not self._last:
+            numbers = [path(inputs) for path in self._numbers]
+            if numbers != self._written:
+                state.backend.assign(self._cells, numbers)
+                self._written = numbers
+            self._last = None if self._arrays else inputs  # which then holds numbers alone
 
 
-def in_order(arrays: Arrays, own: Sequence[bool] = (), memory: Callable[..., Array] | None = None) -> Arrays:
-    """Return arrays, but those that are `own`, in the order in which a recording reads them: sums round alike then.
+def _paths(nested: tuple[Any, ...], outer: tuple[int, ...] = ()) -> Iterator[Callable[[Any], Any]]:
+    """Yield, for everything in nested tuples that is no tuple, what takes it out of others like these."""
+    for place, item in enumerate(nested):
+        path = (*outer, place)
+        if isinstance(item, tuple):
+            yield from _paths(item, path)
+        else:
+            yield _path(*path)
 
-    Copies lie in the `memory`, `Buffers` say; without it in new memory.
+
+def _path(first: int, second: int | None = None, *rest: int) -> Callable[[Any], Any]:
+    if second is None:
+        return itemgetter(first)
+    if not rest:
+        return lambda nested: nested[first][second]
+    if len(rest) == 1:
+        return lambda nested, third=rest[0]: nested[first][second][third]  # type: ignore[misc]
+    return lambda nested: reduce(getitem, (first, second, *rest), nested)
+
+
+def in_order(inputs: Any, memory: Callable[..., Array] | None = None) -> Any:
+    """Return inputs with their arrays in the order in which a recording reads them: sums round alike then.
+
+    Copies lie in the `memory`, `Buffers` say; without it in new memory. What is staged stays where it is.
     """
-    kept = own or (False,) * len(arrays)
-    return [
-        x if x is None or stays else _ordered(x, place, memory or _new_memory)
-        for place, (x, stays) in enumerate(zip(arrays, kept, strict=True))
-    ]
+    return mapped(partial(_ordered, count(), memory or _new_memory), inputs)
 
 
-def _ordered(x: Array, place: int, memory: Callable[..., Array]) -> Array:
-    dtype = state.backend.dtype_name(x)
-    return state.backend.to_input_order(x, lambda name, shape, kind=dtype: memory(f"{name}{place}", shape, kind))
+def _ordered(places: Iterator[int], memory: Callable[..., Array], x: Any) -> Any:
+    current = state.backend
+    if not current.is_array(x) or (current.stages and current.is_staged(x)):
+        return x
+    place, dtype = next(places), current.dtype_name(x)
+    return current.to_input_order(x, lambda name, shape, kind=dtype: memory(f"{name}{place}", shape, kind))
 
 
 def _new_memory(name: str, shape: tuple[int, ...], dtype: str) -> Array:
     return state.backend.activation_view(state.backend.empty((math.prod(shape),), dtype), shape)
+
+
+# ---- arrays in tuples, named or not, which may hold further tuples
+
+
+def leaves(nested: Any) -> Iterator[Any]:
+    """Yield everything in nested tuples that is no tuple, in its order."""
+    if not isinstance(nested, tuple):
+        yield nested
+        return
+    for item in nested:
+        yield from leaves(item)
+
+
+def mapped(function: Callable[[Any], Any], nested: Any) -> Any:
+    """Return nested tuples of the same kinds, with what the function makes of everything that is no tuple."""
+    if not isinstance(nested, tuple):
+        return function(nested)
+    items = [mapped(function, item) for item in nested]
+    return tuple(items) if type(nested) is tuple else type(nested)(*items)
+
+
+def with_leaves(nested: Any, replaced: Iterator[Any]) -> Any:
+    """Return nested tuples of the same kinds with others in the place of everything that is neither tuple nor None."""
+    return mapped(lambda item: None if item is None else next(replaced), nested)

@@ -128,6 +128,8 @@ def run_tasks(tasks: Sequence[Task], light: bool = False, meeting: Meeting | Non
     eager mode they run one after the other in this thread. Tasks that take the seats of a `meeting` run side by side.
     """
     current, is_eager = state.backend, state.eager
+    if light and len(tasks) == 1 and current.needs_no_hold:
+        return [tasks[0]()]
     if is_eager and meeting is None:
         return current.run_in_turn(tasks, light)
     if len(tasks) > 1:  # the first stays in this thread

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
+from ..conf.nodes import sources_of
 from ..conf.stacking import input_type_of
 from ..files.archive import reading
 from ..files.model_file import ModelFile
@@ -128,13 +129,13 @@ def _flows(model: ModelFile, path: str) -> dict[str, str]:
         except NdError:  # for `load` to report: the rest can be shown
             return {}
     types = conf.node_types([_type_of_input(conf, number) for number in range(len(conf.input_names))])
-    flows = (f"{', '.join(map(repr, inputs))} -> {out!r}" for inputs, out in types or ())
+    flows = (f"{', '.join(map(repr, node.inputs))} -> {', '.join(map(repr, node.outputs))}" for node in types or ())
     return dict(zip((node.name for node in conf.nodes), flows, strict=False))
 
 
 def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
     """Return the type of an input that one of its readers says; None where none does."""
-    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in node.inputs]
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in sources_of(node)]
     types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
     return next((kind for kind in types if kind is not None), None)
 

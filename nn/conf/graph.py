@@ -12,14 +12,14 @@ from nd.arguments import checked, shown
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
+from ..terms import late
 from ..terms.enums import OF_SERIES
 from ..terms.input_type import InputType
-from ..terms.late import late
 from ..terms.preprocessors import InputPreProcessor
 from ..vertices.base import VertexConf
 from .graph_order import topological_order
 from .network import NeuralNetConfiguration
-from .nodes import NetworkConfiguration, NodeConf
+from .nodes import NetworkConfiguration, NodeConf, Source
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerConfiguration
@@ -93,7 +93,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
                 name,
                 node_label(name, self.vertices[name]),
                 self.vertices[name],
-                tuple(numbers[source] for source in self.vertex_inputs[name]),
+                tuple(Source(numbers[source]) for source in self.vertex_inputs[name]),
                 self.preprocessors.get(name),
                 drawn[name],
             )
@@ -131,7 +131,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
                 f"get_layer_activation_types: expected {len(self.inputs)} types, got {len(input_types)}."
             )
         types = given.node_types([None] * len(self.inputs))
-        return {} if types is None else {node.name: out for node, (_, out) in zip(self.nodes, types, strict=True)}
+        return {node.name: kind.output for node, kind in zip(self.nodes, types or (), strict=types is not None)}
 
     @checked
     def get_conf(self, name: str) -> NeuralNetConfiguration:

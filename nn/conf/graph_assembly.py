@@ -21,7 +21,7 @@ from .graph import ComputationGraphConfiguration, node_label
 from .graph_checks import check_structure
 from .graph_order import topological_order
 from .network_formats import settled, wanted_of
-from .nodes import NodeConf
+from .nodes import NodeConf, Source
 from .output_layers import check_output_layers
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _wanted(graph: Graph, order: Sequence[str], inputs: Sequence[str]) -> dict[s
             name,
             name,
             graph.vertices[name],
-            tuple(numbers[source] for source in graph.vertex_inputs[name]),
+            tuple(Source(numbers[source]) for source in graph.vertex_inputs[name]),
             graph.preprocessors.get(name),
             number,
         )

@@ -11,11 +11,11 @@ import nd
 from nd.arguments import checked
 
 from ..layers.base import LayerConf, label_of
+from ..terms import late
 from ..terms.input_type import InputType
-from ..terms.late import late
 from ..terms.preprocessors import InputPreProcessor
 from .network import NeuralNetConfiguration
-from .nodes import NetworkConfiguration, NodeConf
+from .nodes import NetworkConfiguration, NodeConf, Source
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,9 @@ class MultiLayerConfiguration(NetworkConfiguration):
     @cached_property
     def nodes(self) -> tuple[NodeConf, ...]:
         return tuple(
-            NodeConf(str(index), label_of(index, layer), layer, (index - 1,), self.preprocessors.get(index), index)
+            NodeConf(
+                str(index), label_of(index, layer), layer, (Source(index - 1),), self.preprocessors.get(index), index
+            )
             for index, layer in enumerate(self.layers)
         )
 
@@ -72,7 +74,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
     def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
         """Return the types of every layer's input and output, None if no input type is known and none is given."""
         types = self.node_types([input_type])
-        return None if types is None else [(inputs[0], out) for inputs, out in types]
+        return None if types is None else [(node.inputs[0], node.output) for node in types]
 
     @checked
     def get_layer_activation_types(self, input_type: InputType) -> Sequence[InputType]:

@@ -29,8 +29,8 @@ from ..terms.enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from ..terms.input_type import InputType
 from ..terms.penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from ..terms.preprocessors import InputPreProcessor
-from ..terms.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from ..terms.weight_noise import IWeightNoise
+from ..terms.weights import WEIGHT_INIT_VERBS, settle_weight_init
 from .list_builder import list_verb
 from .output_layers import check_output_layers
 from .stacking import stack

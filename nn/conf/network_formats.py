@@ -83,7 +83,7 @@ class NetworkFormats:
         self.inputs = tuple(known[-1 - k] for k in range(len(types)))
         self.settled: list[tuple[Any, InputPreProcessor | None]] = []
         for number, node in enumerate(conf.nodes):
-            arriving = next((known[source] for source in node.inputs if known[source] is not None), None)
+            arriving = next((known[source.node] for source in node.inputs if known[source.node] is not None), None)
             layer, preprocessor = node.conf, node.preprocessor
             if isinstance(layer, VertexConf):
                 layer, arriving = layer.in_format(node.label, arriving, wanted.get(number))
@@ -106,12 +106,13 @@ def wanted_of(nodes: Sequence[Any]) -> dict[int, str]:
     That is the first one that a layer behind it says.
     """
     wanted: dict[int, str] = {}
-    origins: dict[int, int] = {-1 - k: -1 - k for node in nodes for k in range(-min(*node.inputs, 0))}
+    inputs = {source.node for node in nodes for source in node.inputs if source.node < 0}
+    origins: dict[int, int] = {number: number for number in inputs}
     for number, node in enumerate(nodes):
         if getattr(node.conf.innermost, "makes_axes", False):
             origins[number] = number
             continue
-        origin = next((origins[source] for source in node.inputs if source in origins), None)
+        origin = next((origins[source.node] for source in node.inputs if source.node in origins), None)
         own = None if node.preprocessor is None else node.preprocessor.said_format
         own = own or getattr(node.conf, "said_format", None)
         if origin is not None and own is None:

@@ -12,9 +12,9 @@ from nd.checks import check_choice
 from optimize.terminations import TerminationCondition
 
 from ..layers.base import LayerConf
+from ..terms import late
 from ..terms.enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from ..terms.input_type import InputType, RecurrentType
-from ..terms.late import late
 from ..terms.params import ParamLayout
 from ..terms.preprocessors import InputPreProcessor
 from .network import OF_NETWORKS, NeuralNetConfiguration
@@ -24,11 +24,31 @@ if TYPE_CHECKING:
     from ..vertices.base import VertexConf
 
 
+class Source(NamedTuple):
+    """Where what comes into a node comes from: an output of another node, or an input of the network."""
+
+    node: int
+    """Number of the node; ``-1 - k`` for input k of the network."""
+    output: int = 0
+    """Number among those of that node, of which most have one."""
+
+
+def sources_of(node: Any) -> tuple[int, ...]:
+    """Return the numbers of the nodes and inputs that come into a node, whichever of their outputs it is."""
+    return tuple(source.node for source in node.inputs)
+
+
 class NodeTypes(NamedTuple):
     """Types of what comes into a node, behind its preprocessor, and of its activations."""
 
     inputs: tuple[InputType, ...]
-    output: InputType
+    outputs: tuple[InputType, ...]
+    """One, but of vertices that have several."""
+
+    @property
+    def output(self) -> InputType:
+        """The type of the activations, of several those of the first output."""
+        return self.outputs[0]
 
 
 class NodeConf(NamedTuple):
@@ -41,30 +61,33 @@ class NodeConf(NamedTuple):
     label : str
         In messages.
     conf : LayerConf or VertexConf
-    inputs : tuple of int
-        Numbers of the nodes whose activations come in; ``-1 - k`` for input k of the network. A layer has one.
+    inputs : tuple of Source
+        A layer has one.
     preprocessor : InputPreProcessor or None
         Of a layer.
     draw_index : int
         In the order in which Java draws weights.
+    params_of : int or None
+        Number of the node whose parameters this one uses too; None for its own.
     """
 
     name: str
     label: str
     conf: LayerConf | VertexConf
-    inputs: tuple[int, ...]
+    inputs: tuple[Source, ...]
     preprocessor: InputPreProcessor | None
     draw_index: int
+    params_of: int | None = None
 
     def types(self, arriving: Sequence[InputType]) -> NodeTypes:
         """Return the types of the inputs, behind the preprocessor, and of the output; errors if they do not fit."""
         conf: Any = self.conf
         if not isinstance(conf, LayerConf):
-            return NodeTypes(tuple(arriving), conf.output_type(self.label, arriving))
+            return NodeTypes(tuple(arriving), conf.output_types(self.label, arriving))
         (kind,) = arriving
         if self.preprocessor is not None:
             kind = self.preprocessor.output_type(kind)
-        return NodeTypes((kind,), conf.output_type(self.label, kind))
+        return NodeTypes((kind,), (conf.output_type(self.label, kind),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,18 +172,18 @@ class NetworkConfiguration(Checked):
         `input_types` stand in for those that the configuration does not have, and for lengths that it leaves open.
         """
         own = self.network_input_types()
-        known: dict[int, Any] = {
-            -1 - number: _completed(kind, given)
+        known: dict[Source, Any] = {
+            Source(-1 - number): _completed(kind, given)
             for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
         }
-        known = {number: None if kind is None else kind.computed for number, kind in known.items()}
+        known = {source: None if kind is None else kind.computed for source, kind in known.items()}
         types = []
         for number, node in enumerate(self.nodes):
             arriving = [known[source] for source in node.inputs]
             if any(kind is None for kind in arriving):
                 return None
             types.append(node.types(arriving))
-            known[number] = types[-1].output
+            known |= {Source(number, place): kind for place, kind in enumerate(types[-1].outputs)}
         return types
 
     @property
@@ -180,7 +203,8 @@ class NetworkConfiguration(Checked):
     def layout(self) -> ParamLayout:
         """Return the place of every parameter in the flat vector."""
         nodes = self.nodes
-        return ParamLayout([node.conf.param_specs() for node in nodes], [node.name for node in nodes])
+        specs = [node.conf.param_specs() if node.params_of is None else () for node in nodes]
+        return ParamLayout(specs, [node.name for node in nodes])
 
     def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
         """Return a copy with those counts of the training."""

@@ -67,9 +67,9 @@ class _Check:
         with net.lock, Restoring(), net.on_backend():
             net.step_on(data)
         net.compute_gradient_and_score()
-        examples = net.batch_size if net.conf.mini_batch else None
+        divisor = net.batch_size if net.conf.mini_batch else 1
         with Restoring(), net.on_backend():
-            return nd.to_host(net.updater.objective_gradient(examples, net.iteration_count, net.epoch_count)).tolist()
+            return nd.to_host(net.updater.objective_gradient(divisor, net.iteration_count, net.epoch_count)).tolist()
 
     def _derivative(self, data: Any, params: Array, at: int) -> float:
         scores = []

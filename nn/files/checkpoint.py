@@ -66,7 +66,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     """
     fits = network.progress
     if network.is_init_called():
-        network.updater.watch.check(network)  # which may put the counters back
+        network.updater.guard.check(network)  # which may put the counters back
     if fits.call is not None:
         fits.call.check_position()
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())

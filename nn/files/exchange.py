@@ -53,7 +53,7 @@ def write_array_file(network: Network, path: str | os.PathLike[str], save_update
     The metadata (in an .npz the array ``__metadata__``) hold DL4J's JSON as ``configuration``, and as ``settings`` what
     it has no place for. `read_array_file` makes the same network of it.
     """
-    network.updater.watch.check(network)
+    network.updater.guard.check(network)
     arrays = dict(network.param_table())
     if save_updater and network.updater_state().shape[1]:
         arrays[UPDATER_STATE] = network.updater_state()

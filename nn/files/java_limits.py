@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
+from ..conf.nodes import sources_of
 from ..terms.data_formats import channels_last
 from .findings import JavaLimitWarning
 
@@ -57,7 +58,7 @@ class Part(NamedTuple):
 
     def has_channels_last(self) -> bool:
         """Tell whether what comes into the node has its channels in the last axis."""
-        source, formats = self.node.inputs[0], self.conf.formats
+        source, formats = sources_of(self.node)[0], self.conf.formats
         return channels_last(formats.inputs[-1 - source] if source < 0 else formats.behind[source])
 
 
@@ -145,8 +146,8 @@ def _is_not_recurrent(part: Part) -> bool:
 
 def _reads_an_output(part: Part) -> bool:
     outputs, nodes = getattr(part.conf, "outputs", ()), part.conf.nodes
-    reads = part.part is part.node.conf and any(source >= 0 for source in part.node.inputs)
-    return reads and any(nodes[source].name in outputs for source in part.node.inputs if source >= 0)
+    reads = part.part is part.node.conf and any(source >= 0 for source in sources_of(part.node))
+    return reads and any(nodes[source].name in outputs for source in sources_of(part.node) if source >= 0)
 
 
 def _has_places(part: Part) -> bool:

@@ -114,7 +114,7 @@ def write_entries(
     """Write a network with that configuration, Java's JSON, and more entries."""
     network.params()
     entries = {CONFIGURATION: _read_back(configuration, more.get(ENTRY)).encode()}
-    network.updater.watch.check(network)
+    network.updater.guard.check(network)
     with nd.use_backend(network.backend):
         if network.num_params():
             entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")

@@ -15,6 +15,7 @@ from optimize import LayerConstraint, Regularization, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 
+from ..terms import late
 from ..terms.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES, UNUSED_OF_LAYERS
 from ..terms.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..terms.constraints import UNSET, normalise_constraints, placed_constraints
@@ -23,7 +24,6 @@ from ..terms.distributions import Distribution
 from ..terms.dropout import Dropout, IDropout
 from ..terms.input_type import FeedForwardType, InputType, series_of
 from ..terms.java_form import SIZES, JavaForm
-from ..terms.late import late
 from ..terms.noise import warn_of_few
 from ..terms.params import ParamSpec, shapes_of
 from ..terms.penalties import (
@@ -36,8 +36,8 @@ from ..terms.penalties import (
     without_rivals,
 )
 from ..terms.preprocessors import InputPreProcessor, to_rows
-from ..terms.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from ..terms.weight_noise import IWeightNoise
+from ..terms.weights import WEIGHT_INIT_VERBS, settle_weight_init
 from .runtime import LayerRuntime
 
 if TYPE_CHECKING:

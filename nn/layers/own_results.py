@@ -27,6 +27,15 @@ class OwnResults:
         by_n_out = getattr(output_type, "__qualname__", "") == "FeedForwardConf.output_type"
         self._columns: int | None = conf.n_out if by_n_out and conf.takes == "rows" else None
 
+    def checked_pair(self, result: Any) -> tuple[Any, Any]:
+        """Return what `forward` has returned; raise ConfigurationError unless it is activations and a cache."""
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise nd.ConfigurationError(
+                f"{self._label}: forward must return (activations, cache), got {shown(result)}. Without a cache "
+                "return (activations, None)."
+            )
+        return result
+
     def check_activations(self, a: Any, x: Array, activates: bool) -> None:
         """Raise errors unless `forward` has returned an array ``[N, ...]``, of n_out columns where they say it.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import nd
 from nd.activations import Activation
 from nd.activations.base import Activating
-from nd.arguments import shown
 from nd.checks import describe_shape
 from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
@@ -139,6 +138,7 @@ class LayerRuntime(Part, JavaNames):
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype, self.params = conf, label, dtype, LayerParams(conf.param_specs)
+        self._carries = type(self).forward_from is not LayerRuntime.forward_from
         self.own: OwnResults | None = None
         if not type(self).__module__.startswith("nn."):  # a user's own layer: what it returns is checked
             from .own_results import OwnResults
@@ -186,13 +186,7 @@ class LayerRuntime(Part, JavaNames):
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         """Do as `forward`; return also the state after this segment: new arrays, or the buffers'."""
-        result = self.forward(x, params, ctx)
-        if not isinstance(result, tuple) or len(result) != 2:
-            raise nd.ConfigurationError(
-                f"{self.label}: forward must return (activations, cache), got {shown(result)}. Without a cache "
-                "return (activations, None)."
-            )
-        return *result, state
+        return *self.forward(x, params, ctx), state
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
         """Return the mask of the layer's activations, from that of its input, in new memory: no context comes along."""
@@ -214,7 +208,11 @@ class LayerRuntime(Part, JavaNames):
             if self.noising is not None:
                 params = self.noising.draw(params, ctx.buffer)
         try:
-            a, cache, state = self.forward_from(x, state, params, ctx)
+            if self._carries:
+                a, cache, state = self.forward_from(x, state, params, ctx)
+            else:
+                result = self.forward(x, params, ctx)
+                a, cache = result if self.own is None else self.own.checked_pair(result)
         except (nd.ShapeError, nd.DTypeError) as error:
             raise named(self.label, error) from error
         if self.own is not None:
@@ -222,13 +220,13 @@ class LayerRuntime(Part, JavaNames):
             ctx.input_shape = x.shape
         return a, Kept(cache, params, dropped, ctx), state
 
-    def backpropagate(self, epsilon: Array, kept: Kept, grads: Params) -> Array | None:
-        """Write the gradients; return dL/dx of the layer's input, None where nobody needs it."""
-        return self.taken_back(self.backward, epsilon, kept, grads)
+    def backpropagate(self, epsilon: Array, kept: Kept, grads: Params, is_delta: bool = False) -> Array | None:
+        """Write the gradients; return dL/dx of the layer's input, None where nobody needs it.
 
-    def taken_back(self, run: Callable[..., Array | None], epsilon: Array, kept: Kept, grads: Params) -> Array | None:
-        """Do as `backpropagate`, by `backward` or a part of it."""
-        views = None if self.own is None else dict(grads)
+        With `is_delta` the gradient is not that of the activations, but what the layer's `loss_and_delta` has returned.
+        """
+        views, layer = None if self.own is None else dict(grads), cast(Any, self)
+        run = layer.backward_delta if is_delta else self.backward
         try:
             below = run(epsilon, kept.cache, kept.params, grads, kept.context)
         except (nd.ShapeError, nd.DTypeError) as error:
@@ -294,7 +292,7 @@ class LayerRuntime(Part, JavaNames):
 
     def backward_product(self, x: Array, delta: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Write the gradients of x W + b, or of x W without b, from ``delta = dL/dz``; return dL/dx if it is needed."""
-        b = None if "b" not in grads else nd.reshape_view(grads["b"], (self.conf.n_out,))
+        b = grads["b"][0, ...] if "b" in grads else None
         nd.affine_gradients(x, delta, grads["W"], b)
         if not ctx.needs_epsilon:
             return None

@@ -24,6 +24,7 @@ from nd.dataset.class_labels import (
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
+from ..conf.nodes import sources_of
 from ..terms.data_formats import channels_last, inward, outward
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ClassLabels:
         while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
             node = nodes[number]
             self.columns = int(getattr(node.conf, "n_out", None) or 0)
-            number = node.inputs[0] if len(node.inputs) == 1 else -1
+            number = sources_of(node)[0] if len(sources_of(node)) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
         data_format = conf.formats.outputs[output]
@@ -71,6 +72,8 @@ class ClassLabels:
         self.classes = self._classes(getattr(last, "loss", None), getattr(last, "activation", None))
         self._names: tuple[str, ...] | None = None
         self._places: dict[float, int] | None = None  # by name, where the names are numbers
+        self.named_by_numbers = False
+        """Whether numbers among labels are names of classes."""
 
     def _classes(self, loss: Any, activation: Any) -> int:
         if loss is None or isinstance(loss, LossSparseMCXENT):
@@ -87,7 +90,7 @@ class ClassLabels:
     @names.setter
     def names(self, names: Sequence[str] | None) -> None:
         if names is None:
-            self._names = self._places = None
+            self._names, self._places, self.named_by_numbers = None, None, False
             return
         listed = tuple(names) if not isinstance(names, str) else (names,)
         fits = len(listed) == len(set(listed)) == self.classes and all(isinstance(name, str) for name in listed)
@@ -97,11 +100,7 @@ class ClassLabels:
                 f"{list(listed)!r}."
             )
         self._names, self._places = listed, numbers_as_names(listed)
-
-    @property
-    def named_by_numbers(self) -> bool:
-        """Whether numbers among labels are names of classes."""
-        return self._places is not None
+        self.named_by_numbers = self._places is not None
 
     # ---- one minibatch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted, shown
@@ -12,28 +12,32 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import Restoring, computing, within
+from nd.state import Restoring, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
-from optimize.constraints import Constraining
-from optimize.step_result import StepResult
+from optimize.step import StepResult
 
 from ..layers.losses.output import OutputMixin
-from ..step.features_check import FeaturesCheck
-from ..step.gradient import DefaultGradient
-from ..step.minibatch import Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
 from ..step.shared_nodes import SharedNodes
+from ..step.step_input import StepInput
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer
 from ..terms.data_formats import outward
 from .class_labels import ClassLabels, formed_by
+from .features_check import FeaturesCheck
 from .history import History
 from .intake import kinds_of, minibatches
+from .minibatch import Minibatch, parts_of_data
 from .progress import FitProgress
 from .turns import Turns
+
+if TYPE_CHECKING:
+    from optimize.constraints import Constraining
+
+    from .gradient import DefaultGradient
 
 
 class NetworkCore(JavaNames):
@@ -118,7 +122,7 @@ class NetworkCore(JavaNames):
         who, last = type(self).__name__, self.conf.formats.last_of_outputs
         self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, len(last), shared.aligned, last)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
-        vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
+        vectors.guard.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else copy_vector("set_params", params, vectors.params)
@@ -178,7 +182,7 @@ class NetworkCore(JavaNames):
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
         target = self.params()
         with self.lock, Restoring(), self.on_backend():
-            self.updater.watch.give_up(self)
+            self.updater.guard.settle(self)
             copy_vector("set_params", params, target)
         self._solver = None  # what it has learned is of other parameters
 
@@ -206,15 +210,16 @@ class NetworkCore(JavaNames):
 
         Its arrays are the network's, which the next step overwrites; what is set or cleared in it is its own.
         """
-        self.flattened_gradients()
-        return self.vectors.gradients()
+        from .gradient import DefaultGradient  # which fit does not need
+
+        vector, layout = self.flattened_gradients(), self.vectors.layout
+        orders = {view.key: view.spec.order for view in layout.views}
+        return DefaultGradient(vector, layout.table(vector), orders)
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
-        vectors = self.vectors
-        if self.last is not None and self.last.gradients:
-            self.last.gradient()
-        return vectors.gradient
+        self.vectors.gradients.whole()
+        return self.vectors.gradient
 
     def updater_state(self) -> Array:
         """Return the updater's state vector ``[1, m]`` itself, in DL4J's order; m = 0 without state."""
@@ -224,7 +229,7 @@ class NetworkCore(JavaNames):
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
         with self.lock, Restoring(), self.on_backend():
-            self.updater.watch.give_up(self)
+            self.updater.guard.settle(self)
             copy_vector("set_updater_state", state, target)
 
     # ---- one minibatch
@@ -302,7 +307,7 @@ class NetworkCore(JavaNames):
         watching = bool(listeners) and listens(listeners, iteration, "on_forward_pass")
         self.last = result = self.gradients.compute(step, iteration, epoch, self._show if watching else None)
         if listeners:
-            self._show_gradient(result)
+            self._show_gradient()
         return result
 
     def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
@@ -315,20 +320,17 @@ class NetworkCore(JavaNames):
         """Return features and activations in the form that this kind of network has for them."""
         return [*features, *activations]
 
-    def _show_gradient(self, result: StepResult) -> None:
-        looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass")
-        if looked_at:
-            result.gradient()
+    def _show_gradient(self) -> None:
+        """Let listeners look at the gradient, and write into it."""
+        if listens(self.listeners, self.iteration_count, "on_backward_pass"):
+            self.vectors.gradients.whole()
         for listener in tuple(self.listeners):
             listener.on_backward_pass(self)
-        if looked_at:
-            with computing(self.backend):  # it may be another one now
-                self.gradients.workers[0].observe(result.loss)
 
     def check_losses(self) -> None:
         """Raise ConfigurationError unless every output is of a layer with a loss."""
         self.check_init()
-        for number in self.conf.output_nodes:
+        for number in self.shared_nodes.outputs:
             layer = self.layers[number]
             if not isinstance(layer, OutputMixin):
                 raise nd.ConfigurationError(
@@ -345,7 +347,7 @@ class NetworkCore(JavaNames):
         DataSet, (features, labels), or an iterator, of which it is the score of all examples. A bool in the place of
         the labels is `training`, as in Java.
         """
-        watch = self.updater.watch
+        guard = self.updater.guard
         if isinstance(labels, (bool, int)):
             labels, training = None, labels
         if training is not False:
@@ -361,9 +363,9 @@ class NetworkCore(JavaNames):
             return self.score_from(total, examples)
         if self.last is None:
             return float("nan")
-        scored, score = self.last.scored, self.last.score
-        if not scored:
-            watch.score_asked(self)
+        score = self.last.score
+        if self.last.known_score is None:
+            guard.score_asked(self)
         return score
 
     def loss_and_outputs(self, data: Any, training: bool = False, *loss_weights: float) -> tuple[Array, list[Array]]:
@@ -383,8 +385,8 @@ class NetworkCore(JavaNames):
         if not span.get("start") and span.get("stop") in (None, len(self.layers)):
             self.outputs.check_whole(features)
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        state = self.shared_nodes.initial_state(features)
-        return self.propagation.forward(features, training, masks, state, **span)
+        step = StepInput(tuple(features), (), tuple(masks), state=self.shared_nodes.initial_state(features))
+        return self.propagation.forward(step, training, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""

@@ -10,7 +10,7 @@ import nd
 from nd.state import computing
 from nd.typing import Array
 
-from ..step.minibatch import parts_of_data
+from .minibatch import parts_of_data
 
 
 def place_of_nan(name: str, arrays: Sequence[Any], dtype: str) -> str:

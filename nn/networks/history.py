@@ -11,15 +11,13 @@ from nd.checks import UnknownKeyError, suggestion
 from nd.java_names import JavaNames
 from nd.state import within
 from nd.typing import Array
-from optimize.step_result import StepResult
+from optimize.step import StepResult
 
 _CELLS = 256  # scores that are made room for at once, on a device
 COLUMNS = ("score", "learning_rate", "validation_score", "validation_accuracy")
 """Names of the lists of a `History` beside those of metrics."""
 
-_add_score = nd.Elementwise(
-    lambda total, loss, examples, penalty: nd.assign(total, total + (loss / examples + penalty))
-)
+_add_score = nd.Elementwise(lambda total, loss, divisor, penalty: nd.assign(total, total + (loss / divisor + penalty)))
 
 
 class History(JavaNames):
@@ -84,18 +82,15 @@ class History(JavaNames):
                 self._scores[waiting:] = [nd.item(total) / count for total, count in self._scores[waiting:]]
         return self._scores
 
-    def add_step(self, result: StepResult, mini_batch: bool) -> None:
-        """Add the score of a minibatch, which may still lie on a device.
-
-        `mini_batch` says whether the loss is divided by the examples.
-        """
+    def add_step(self, result: StepResult) -> None:
+        """Add the score of a minibatch, which may still lie on a device."""
         self._minibatches += 1
-        if result.scored:
-            self._sum += result.score
+        if result.known_score is not None:
+            self._sum += result.known_score
             return
         if self._total is None:
             self._total = self._cell(result.loss)
-        _add_score(self._total, result.loss, result.examples if mini_batch else 1, result.penalty)
+        _add_score(self._total, result.loss, result.divisor, result.penalty)
 
     def _cell(self, like: Array) -> Array:
         """Return a zero on the current backend."""

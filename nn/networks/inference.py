@@ -15,10 +15,11 @@ from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.output_layers import check_classifier
-from ..step.minibatch import parts_of_data
+from ..step.shared_nodes import masks_behind
 from ..terms.data_formats import inward, outward
 from .core import NetworkCore
 from .intake import feature_batches, inputs_of, minibatches
+from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
@@ -70,8 +71,10 @@ class Inference(NetworkCore):
             parts = parts_of_data(data)
             batch.set_features(parts.features)
             batch.set_masks(parts.features_masks, ())
-            masks = self.propagation.masks_behind(batch.features, batch.features_masks)
-            hosted = [None if mask is None else nd.to_host(mask) for mask in masks]
+            given = self.conf.input_names, batch.features, batch.features_masks
+            masks = masks_behind(self.shared_nodes.nodes, *given, self.dtype)
+            of_outputs = [masks[number] for number in self.conf.output_nodes]
+            hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
             return list(map(outward, hosted, self.conf.formats.outputs))
 
     def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import checked
@@ -11,14 +11,19 @@ from nd.java_names import JavaNames, Pair
 from nd.state import Restoring
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
-from optimize.step_result import StepResult
+from optimize.chunks import update_alone
+from optimize.step import StepResult
 
-from ..step.gradient import DefaultGradient
-from ..step.minibatch import parts_of_data
+from ..conf.nodes import Source
+from ..step.nodes import NETWORK_INPUT
 from ..step.propagation import loss_mask
 from ..terms.data_formats import inward, outward
 from .inference import Inference
 from .intake import minibatches
+from .minibatch import parts_of_data
+
+if TYPE_CHECKING:
+    from .gradient import DefaultGradient
 
 
 class Inside(Inference):
@@ -133,15 +138,19 @@ class Inside(Inference):
         step = self.batch.step()
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             passed = self.forward(step.features, True, step.features_masks)
-            loss, deltas = self.propagation.loss_and_deltas(step, passed)
-            epsilons = self.propagation.backward(passed, deltas, to_input=True)
-            vectors = self.vectors
-            penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
-            averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
-            gradients = [vectors.updater.gradient]
-            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
-            copies = [None if epsilon is None else nd.copy(epsilon) for epsilon in epsilons]
-            return tuple(map(outward, copies, self.conf.formats.inputs))
+            loss, deltas, epsilons = self.propagation.losses_of(step, passed)
+            left = self.propagation.backward(passed, deltas, epsilons, to_input=True)
+            penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            gradients, divisor = self.vectors.gradients, step.examples if self.conf.base.mini_batch else 1
+            gradients.written((), None)
+            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, divisor)
+            return self._of_inputs(left)
+
+    def _of_inputs(self, left: Mapping[Source, Array]) -> tuple[Array | None, ...]:
+        """Return copies of what a backward pass has left for the network's inputs."""
+        below = [left.get(Source(NETWORK_INPUT - number)) for number in range(len(self.conf.input_names))]
+        copies = [None if epsilon is None else nd.copy(epsilon) for epsilon in below]
+        return tuple(map(outward, copies, self.conf.formats.inputs))
 
     def backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
         """Take errors of the outputs back, for the minibatch that is set; return dL/d(features), new arrays.
@@ -157,7 +166,7 @@ class Inside(Inference):
         random = self.random if self.drawn_before is None else self.drawn_before.copy()
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(random):
             passed = self.forward(batch.features, True, batch.features_masks)
-            deltas = {}
+            given: dict[Source, Array] = {}
             for number, epsilon in zip(outputs, epsilons, strict=True):
                 delta = inward(nd.copy(nd.as_array(epsilon, self.dtype)), self.conf.formats.behind[number])
                 out = passed.outputs[number]
@@ -165,10 +174,8 @@ class Inside(Inference):
                     raise nd.ShapeError(
                         f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}."
                     )
-                deltas[number] = delta
-            belows = self.propagation.backward(passed, deltas, to_input=True, external=True)
-            copies = [None if below is None else nd.copy(below) for below in belows]
-            return tuple(map(outward, copies, self.conf.formats.inputs))
+                given[Source(number)] = delta
+            return self._of_inputs(self.propagation.backward(passed, {}, given, to_input=True))
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:
@@ -238,8 +245,11 @@ class UpdaterOfNetwork(JavaNames):
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)
-            examples = batch_size if network.conf.mini_batch else None
-            network.updater.update(examples, iteration, epoch, lambda params, update, rate: None)  # no step is taken
+            divisor = batch_size if network.conf.mini_batch else 1
+            result = StepResult(0.0, 0.0, batch_size, network.vectors.gradients, divisor)
+            outcome = network.updater.update(result, iteration, epoch, update_alone)
+            if not outcome.taken:
+                raise outcome.error
             if vector is not own:
                 nd.assign(vector, own)
 

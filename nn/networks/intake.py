@@ -17,7 +17,7 @@ from nd.dataset.iterator import MinibatchIterator, iterator_over
 from nd.intake import is_holder
 from nd.typing import Array
 
-from ..step.minibatch import parts_of_data
+from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .core import NetworkCore

@@ -21,8 +21,8 @@ from nd.evaluation import (
 from nd.evaluation.rows import Gathered
 from nd.losses import LossBinaryXENT, LossSparseMCXENT
 
-from ..step.minibatch import parts_of_data
 from .history import COLUMNS, History
+from .minibatch import parts_of_data
 from .output_weights import output_names
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from nd.typing import Array
 
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
-from ..step.minibatch import as_features
 from ..terms.data_formats import inward, outward
 from .intake import inputs_of, labels_of, unmasked_inputs_of
+from .minibatch import as_features
 from .network import Network
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from nd.arguments import answer_calls, checked, shown
 from nd.files.writing import Target
 
-from ..terms.late import late
+from ..terms import late
 from .inside import Inside
 from .saving import Saved
 from .streaming import Streaming

@@ -12,8 +12,8 @@ from nd.dataset.class_labels import host_labels
 from nd.dataset.example_weights import balanced_weights
 from nd.rules import rule_of
 
-from ..step.minibatch import parts_of_data
 from ..terms.data_formats import inward
+from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .network import Network

@@ -45,7 +45,7 @@ class OwnLoop:
         """Train on one minibatch, and add its score, of series in segments that of the last one."""
         network = self._network
         network.fit_batch(batch if self._weights is None else weighted(network, "fit", batch, self._weights))
-        self.history.add_step(network.last, network.conf.mini_batch)  # type: ignore[arg-type]
+        self.history.add_step(network.last)  # type: ignore[arg-type]
 
     def end_epoch(self) -> None:
         """Close an epoch of the history."""

@@ -11,9 +11,9 @@ from nd.files.reading import Source
 from nd.files.writing import Target
 from nd.state import Restoring
 from optimize import OptimizerState
-from optimize.step_result import StepResult
+from optimize.step import StepResult
 
-from ..terms.late import late
+from ..terms import late
 from .core import NetworkCore
 
 Other = TypeVar("Other", bound=NetworkCore)
@@ -39,7 +39,7 @@ class Saved(NetworkCore):
         """
         network: Any = self
         with network.lock:
-            network.updater.watch.give_up(network)
+            network.updater.guard.settle(network)
             late("write_model")(network, path, save_updater, normalizer)
 
     def check_saveable(self) -> None:
@@ -75,14 +75,14 @@ class Saved(NetworkCore):
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         with self.lock:
-            self.updater.watch.give_up(self)  # which may put the counters back
+            self.updater.guard.settle(self)  # which may put the counters back
             return self.copied_into(type(self)(self.configuration))
 
     def copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""
         params, state = self.params(), self.updater_state()
         with self.lock, Restoring(), self.on_backend():
-            self.updater.watch.give_up(self)
+            self.updater.guard.settle(self)
             twin.make(params, self.random.copy())
             for own, other in zip(self.classes_of, twin.classes_of, strict=True):
                 other.names = own.names
@@ -104,7 +104,7 @@ class Saved(NetworkCore):
             return {"kept": kept}
         kept["random"] = network.random.copy()
         with Restoring(), network.on_backend():
-            network.updater.watch.give_up(network)
+            network.updater.guard.settle(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
                 "kept": kept,
@@ -131,7 +131,7 @@ class Saved(NetworkCore):
             vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
             network.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
         network.progress.awaited, network.progress.last = state["progress"]
-        network.last = StepResult.of_score(state["score"], network.updater.watch)
+        network.last = StepResult(state["score"], 0.0, 0, network.vectors.gradients, known_score=state["score"])
         network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
         stored = (None if array is None else nd.as_array(array, network.dtype) for array in state["stored"])
         network.stored = tuple(stored) or None

@@ -11,10 +11,11 @@ from nd.checks import describe_shape
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..step.features_check import FeaturesCheck
-from ..step.minibatch import Minibatch
+from ..step.step_input import StepInput
 from ..terms.data_formats import outward
 from .core import NetworkCore
+from .features_check import FeaturesCheck
+from .minibatch import Minibatch
 
 if TYPE_CHECKING:
     from ..step.nodes import Node
@@ -99,7 +100,7 @@ class Streaming(NetworkCore):
         batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
         step = batch.step_without_labels(self._stored_for)
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        passed = self.propagation.forward(step.features, training, (), step.state)
+        passed = self.propagation.forward(StepInput(step.features, state=step.state), training)
         if keep:
             self._left = tuple(map(nd.copy, passed.state))
         return list(step.features), passed

@@ -17,7 +17,7 @@ from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
 from ..conf.network import JAVAS_DEFAULT
-from ..step.minibatch import StepInput
+from ..step.step_input import StepInput
 from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History
@@ -246,10 +246,12 @@ class Trainable(NetworkCore):
 
     def log_default_updater(self) -> None:
         """Say on the log, before the first step, where nobody has chosen an updater."""
+        if self.iteration_count:
+            return
         confs = [getattr(node.conf, "innermost", node.conf) for node in self.conf.nodes]
         searches = self.conf.optimization_algo != OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT  # along lines
         default = any(getattr(conf, "updater", None) is JAVAS_DEFAULT for conf in confs)
-        if default and not searches and not self.iteration_count:
+        if default and not searches:
             _LOG.warning(
                 "%s: no updater was set, so it trains with Java's default, %r, which is slow. Say "
                 "NeuralNetConfiguration(updater='adam'), or updater=Adam(0.001).",
@@ -296,7 +298,7 @@ class Trainable(NetworkCore):
             last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
                 try:
-                    result = solver.optimize(0, self.carrying(segment, number))
+                    result = solver.optimizer.optimize(solver.iterations, self.carrying(segment, number))
                 except nd.NumericError as error:
                     from .finiteness import located
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -15,18 +17,35 @@ from nd.dataset import DataSet
 from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
 from nd.interrupts import Handling, Held
 from nd.state import Restoring, in_force
-from optimize import Listener, ProgressBarListener, Solver
+from optimize import Listener, ProgressBarListener
 
 from .history import History
 from .progress import Progress
 from .training_data import FitSettings, training_data, weighted
-from .validation import validation_of
 
 if TYPE_CHECKING:
+    from optimize.api import ConvexOptimizer
+
     from .early_stopping import BestEpoch
     from .network import Network
+    from .validation import Validation
 
 NOTHING_MORE = FitSettings()
+
+
+class Finally:
+    """Calls a function when a block ends, however it does."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._function = function
+
+    def __enter__(self) -> None:
+        """Do nothing, so that no Ctrl-C finds it half done."""
+
+    def __exit__(self, *error: object) -> None:
+        self._function()
 
 
 class Training:
@@ -51,6 +70,7 @@ class Training:
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
+        self._steps = 1  # on every minibatch, or segment of its series
         self._segment = 0  # of the minibatch that is trained on: the first without series in segments
         self._segments = 1
         self._source: MinibatchIterator[Any] | None = None
@@ -61,71 +81,63 @@ class Training:
             from .output_weights import loss_weights
 
             self._loss_weights = loss_weights(network, settings.loss_weights)
-        self._validation = validation_of(network, settings, self._data.held_out, self._loss_weights)
+        self._validation: Validation | None = None
+        if self._data.held_out is not None or settings.validation_data is not None or settings.metrics != ():
+            from .validation import validation_of
+
+            self._validation = validation_of(network, settings, self._data.held_out, self._loss_weights)
         self._best: BestEpoch | None = None
         if settings.patience is not None or settings.restore_best or settings.monitor is not None:
             from .early_stopping import BestEpoch
 
             columns = {} if self._validation is None else self._validation.minimized
             self._best = BestEpoch(network, settings, {"score": True, **columns})
+        self._listeners: tuple[Listener, ...] | None = None  # those that there were before
         self.history, self._updater = History(), network.updater
         self._noted = 0  # epochs of the call whose numbers are all in the history
-        self._mini_batch = network.conf.mini_batch
         self._added = -1  # the network's count when the history had its last score
 
     def run(self) -> History:
-        """Train; listeners are closed however it ends."""
-        network = self.network
-        try:
-            network.begin_fit(self)  # within: Ctrl-C may come before it returns
+        """Train; however it ends, listeners are closed and the progress is written down.
+
+        Ctrl-C, which may come at any moment, waits from the end of the training on.
+        """
+        network, held = self.network, Held()
+        with (
+            Finally(partial(network.end_fit, self)),
+            Finally(self._close),
+            Handling(),
+            Restoring(),
+            Finally(held.__exit__),
+            in_force(network.backend, network.random),
+        ):
+            network.begin_fit(self)
             self._began = network.iteration_count  # another thread may have trained since this was made
-            self._run_with_listeners()
-        finally:
-            network.end_fit(self)
+            self._listeners = tuple(network.listeners)
+            network.check_losses()
+            network.log_default_updater()
+            network.listeners.extend(self._progress_bar())
+            with Finally(self._leave), Finally(held.begin):  # an interrupt as that begins finds the former to be done
+                solver = network.current_solver()
+                self._steps = solver.iterations
+                self._train(solver.optimizer)
         if network.progress.last is self._left:  # else another thread has trained since
             network.progress.last = self._ended(self._left)
         return self.history
 
-    def _run_with_listeners(self) -> None:
-        """Train with a progress bar beside the user's listeners; it is taken away, and all are closed."""
-        network = self.network
-        before = listeners = tuple(network.listeners)
-        try:
-            network.add_listeners(*self._progress_bar())
-            listeners = tuple(network.listeners)
-            with Handling(), Restoring():
-                self._run_interruptible()
-        finally:
-            try:
-                network.set_listeners(*before)
-            finally:
-                self._close(listeners)
-
-    def _run_interruptible(self) -> None:
-        """Train, and write down the progress, also after Ctrl-C, which waits from then on."""
-        network, held = self.network, Held()
-        try:
-            with in_force(network.backend, network.random):
-                network.check_losses()
-                network.log_default_updater()
-                self._run_and_leave(network.current_solver(), held)
-        finally:
-            held.__exit__()
-
-    def _run_and_leave(self, solver: Solver, held: Held) -> None:
-        try:
-            try:
-                self._run(solver)
-            finally:
-                held.begin()
-        finally:  # an interrupt as that begins finds this still to be done
-            self._leave()
-
-    def _run(self, solver: Solver) -> None:
+    def _train(self, optimizer: ConvexOptimizer) -> None:
         network = self.network
         network.progress.stop_reason = None
         network.history = self.history
-        self._fit(solver)
+        try:
+            self._fit_single(optimizer, self.single) if self.single is not None else self._fit_epochs(optimizer)
+        except nd.NumericError as error:
+            for listener in network.listeners:
+                listener.on_numeric_error(network, error)
+            raise
+        except BaseException:
+            optimizer.abandon()
+            raise
         if self._best is not None:
             self._best.go_back()
         self.history.stopped = network.progress.stop_reason
@@ -133,24 +145,15 @@ class Training:
         for listener in network.listeners:
             listener.on_fit_end(network)
 
-    @staticmethod
-    def _close(listeners: tuple[Listener, ...]) -> None:
-        """Close all of them, the last one first, whatever one of them raises."""
-        if listeners:
-            with ExitStack() as stack:
-                for listener in listeners:
-                    stack.callback(listener.close)
-
-    def _fit(self, solver: Solver) -> None:
-        try:
-            self._fit_single(solver, self.single) if self.single is not None else self._fit_epochs(solver)
-        except nd.NumericError as error:
-            for listener in self.network.listeners:
-                listener.on_numeric_error(self.network, error)
-            raise
-        except BaseException:
-            solver.abandon()
-            raise
+    def _close(self) -> None:
+        """Take the progress bar away, and close all listeners, the last one first, whatever one of them raises."""
+        if self._listeners is None:
+            return
+        network, listeners = self.network, tuple(self.network.listeners)
+        with ExitStack() as stack:
+            for listener in listeners:
+                stack.callback(listener.close)
+            network.listeners[:] = self._listeners
 
     def _leave(self) -> None:
         fits = self.network.progress
@@ -180,13 +183,14 @@ class Training:
         """Return the progress that a checkpoint keeps: of minibatches that were trained on, not of those read ahead."""
         network = self.network
         taken = network.iteration_count - self._began
-        segment_done = network.current_solver().is_done(taken)
+        optimizer = network.current_solver().optimizer
+        segment_done = taken >= self._steps or (taken > 0 and optimizer.ended)
         minibatch_done = segment_done and self._segment + 1 >= self._segments
         over = self._epoch is not None and network.epoch_count + network.progress.epoch_over > self._epoch
         position = self._before
         if minibatch_done and self._source is not None:
             position = position_of(self._source)
-        accepted = network.current_solver().accepted
+        accepted = optimizer.accepted
         # Into the next segment: after the last step of one, that step's state.
         carried = accepted.state if segment_done and accepted is not None else network.state
         restorable = isinstance(position, dict)
@@ -226,7 +230,7 @@ class Training:
             return self.history.reopened()
         unscored = stepped and self._added != network.iteration_count
         with Restoring(), network.on_backend():
-            return self.history.scored(network.current_solver().accepted if unscored else None)
+            return self.history.scored(network.current_solver().optimizer.accepted if unscored else None)
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress of a call that is over; an iterator that fit made itself is made anew by the next one."""
@@ -280,19 +284,19 @@ class Training:
 
     # ---- the loops
 
-    def _fit_single(self, solver: Solver, batch: Any) -> None:
+    def _fit_single(self, optimizer: ConvexOptimizer, batch: Any) -> None:
         self._resume()
         fits = self.network.progress
         if self._noted < self._done:  # a checkpoint from after the last step of an epoch
-            self._note_epoch(solver)
+            self._note_epoch(optimizer)
         while self._done < self.epochs and fits.stop_reason is None:
-            self._train_on(batch, solver)
-            self._note_epoch(solver)
+            self._train_on(batch, optimizer)
+            self._note_epoch(optimizer)
             # in one line and without a call between, here and below: Ctrl-C finds both changed, or none
             self._done, self._began, self._segment = self._done + 1, self.network.iteration_count, 0
-        solver.finish()
+        optimizer.finish()
 
-    def _train_on(self, batch: Any, solver: Solver) -> None:
+    def _train_on(self, batch: Any, optimizer: ConvexOptimizer) -> None:
         network = self.network
         segments = network.begin_series(batch)
         if self._loss_weights:
@@ -301,10 +305,11 @@ class Training:
         for segment in segments[self._segment :]:
             segment = network.carrying(segment, self._segment)
             try:
-                result = solver.optimize(network.iteration_count - self._began, segment) or network.last
+                steps = self._steps - (network.iteration_count - self._began)
+                result = optimizer.optimize(steps, segment) or network.last
             except nd.NumericError as error:
                 raise self._located(error, batch) from error
-            self.history.add_step(result, self._mini_batch)  # type: ignore[arg-type]
+            self.history.add_step(result)  # type: ignore[arg-type]
             self._added = network.iteration_count
             if self._segment + 1 < self._segments:
                 state = result.state  # type: ignore[union-attr]
@@ -320,12 +325,12 @@ class Training:
             given = [whole] if isinstance(whole, network.data_types) else []
             return located(error, (*given, batch), network.dtype)
 
-    def _note_epoch(self, solver: Solver) -> None:
+    def _note_epoch(self, optimizer: ConvexOptimizer) -> None:
         """Write down the scores of an epoch; to validate, and to know the best one, wait for its last step."""
         network = self.network
         self.history.end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
         if self._validation is not None or self._best is not None:
-            solver.finish()
+            optimizer.finish()
         if self._validation is not None:
             self._validation.add_to(self.history)
         self.history.level()
@@ -333,7 +338,7 @@ class Training:
             self._best.note(self.history)
         self._noted = self.history.next_epoch
 
-    def _fit_epochs(self, solver: Solver) -> None:
+    def _fit_epochs(self, optimizer: ConvexOptimizer) -> None:
         iterator: Any = self.iterator
         with ExitStack() as stack:
             source = iterator
@@ -343,7 +348,7 @@ class Training:
             self._resume()
             self._before = position_of(source)
             while self._done < self.epochs and self.network.progress.stop_reason is None:
-                self._fit_epoch(solver, source)
+                self._fit_epoch(optimizer, source)
         if self._epoch is None or source is iterator:
             return
         # an iterator that was read ahead goes behind the last minibatch that was trained on, or to its start
@@ -352,7 +357,7 @@ class Training:
         elif iterator.reset_supported():
             iterator.reset()
 
-    def _fit_epoch(self, solver: Solver, source: MinibatchIterator[Any]) -> None:
+    def _fit_epoch(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> None:
         network = self.network
         if self._epoch is None:
             if not source.has_next() and (self._done or source.reset_supported()):
@@ -362,15 +367,15 @@ class Training:
             self._before, self._epoch = position_of(source), network.epoch_count
         for listener in network.listeners:
             listener.on_epoch_start(network)
-        complete = self._fit_batches(solver, source)
-        solver.finish()
+        complete = self._fit_batches(optimizer, source)
+        optimizer.finish()
         if not complete:
             return
-        self._note_epoch(solver)
+        self._note_epoch(optimizer)
         network.end_epoch()
         self._done, self._epoch = self._done + 1, None
 
-    def _fit_batches(self, solver: Solver, source: MinibatchIterator[Any]) -> bool:
+    def _fit_batches(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> bool:
         """Train on the rest of an epoch; tell whether its last minibatch was reached."""
         network, weights = self.network, self._data.class_weights
         while True:
@@ -386,5 +391,5 @@ class Training:
             batch = network.formed(batch, "fit", learn=not network.iteration_count)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
-            self._train_on(batch, solver)
+            self._train_on(batch, optimizer)
             self._before, self._began, self._segment = position_of(source), network.iteration_count, 0

@@ -12,9 +12,9 @@ from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 from nd.dataset.iterator import MinibatchIterator
 
-from ..step.minibatch import parts_of_data
 from ..terms.data_formats import inward, outward
 from .intake import is_pair, iterator_of, paired
+from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .held_out import HeldOut
@@ -71,7 +71,7 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
         network.check_minibatch("fit", data)
         data = data if data.class_names is None else network.formed(data, "fit", learn)
         return _whole(network, data, settings)
-    if labels is None and is_pair(data):
+    if labels is None and isinstance(data, tuple) and is_pair(data):
         data, labels = data
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings, learn)

@@ -12,9 +12,9 @@ from nd.dataset.iterator import MinibatchIterator
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
-from ..step.minibatch import parts_of_data
 from .inference import naming_nan
 from .intake import is_pair, iterator_of, paired
+from .minibatch import parts_of_data
 from .training_data import weighted
 
 if TYPE_CHECKING:

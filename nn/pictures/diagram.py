@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nd.activations import Identity
 
+from ..conf.nodes import sources_of
 from ..layers.base import LayerConf
 from ..layers.core.frozen import FrozenLayer
 from ..layers.normalization.batch_normalization import BatchNormalization
@@ -61,7 +62,7 @@ def diagram_of(conf: NetworkConfiguration) -> Diagram:
         name = getattr(node.conf, "name", None) or node.name
         frozen = isinstance(node.conf, FrozenLayer | FrozenVertex)
         boxes.append(Box(name, lines, kind, number in conf.output_nodes, frozen))
-        places = (len(inputs) + source if source >= 0 else -1 - source for source in node.inputs)
+        places = (len(inputs) + source if source >= 0 else -1 - source for source in sources_of(node))
         arrows += [(place, len(inputs) + number) for place in places]
     return Diagram(tuple(boxes), tuple(arrows))
 

@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..conf.nodes import sources_of
 from ..layers.convolution.pooled_convolution import paired
 from ..layers.draw_order import STEP_BY_STEP, draw_in
 
 if TYPE_CHECKING:
-    from ..conf.nodes import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration, Source
     from ..terms.params import ParamLayout
     from ..terms.preprocessors import InputPreProcessor
 
 NETWORK_INPUT = -1
-"""Stands for the first features among the inputs of a node; ``-1 - k`` for those of input k."""
+"""Stands for the first features among the sources of a node; ``-1 - k`` for those of input k."""
 
 
 class Node(NamedTuple):
@@ -30,8 +31,8 @@ class Node(NamedTuple):
         The same object for all workers.
     preprocessor : InputPreProcessor or None
         Applied between the input and the layer.
-    inputs : tuple of int
-        Numbers of the nodes whose activations come in, in the list of nodes; ``-1 - k`` for features.
+    inputs : tuple of Source
+        Where what comes in comes from: nodes of the list of nodes, or features.
     needs_epsilon : tuple of bool
         For each input whether there is anything to train above it.
     trained : bool
@@ -40,17 +41,23 @@ class Node(NamedTuple):
         Arrays that the layer carries from one segment of a series to the next.
     joins : bool
         Whether it is a vertex, which takes several inputs.
+    params_at : int
+        The position whose parameters it uses: its own, or that of a node with which it shares them.
+    outputs : int
+        Arrays of activations.
     """
 
     name: str
     position: int
     layer: Any
     preprocessor: InputPreProcessor | None
-    inputs: tuple[int, ...]
+    inputs: tuple[Source, ...]
     needs_epsilon: tuple[bool, ...]
     trained: bool
     states: int
     joins: bool
+    params_at: int
+    outputs: int = 1
 
 
 def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...]:
@@ -58,15 +65,21 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
     from ..vertices.base import VertexConf
 
     nodes: list[Node] = []
-    for number, (name, label, layer, inputs, preprocessor, _) in enumerate(conf.nodes):
-        runtime = layer.runtime(layer, label, conf.dtype)
-        axes = _draw_axes(layer, preprocessor, None if inputs[0] < 0 else conf.nodes[inputs[0]].conf)
+    for number, (name, label, layer, inputs, preprocessor, _, shared) in enumerate(conf.nodes):
+        runtime: Any = layer.runtime(layer, label, conf.dtype)
+        before = inputs[0].node
+        axes = _draw_axes(layer, preprocessor, None if before < 0 else conf.nodes[before].conf)
         if axes is not None:
-            draw_in(runtime, axes)  # type: ignore[arg-type]
-        needs_epsilon = tuple(source >= 0 and nodes[source].trained for source in inputs)
-        trained, states = any(needs_epsilon) or layout.is_trained(number), len(runtime.initial_state(1))
+            draw_in(runtime, axes)
+        needs_epsilon = tuple(source.node >= 0 and nodes[source.node].trained for source in inputs)
+        params_at = number if shared is None else shared
+        trained, states = any(needs_epsilon) or layout.is_trained(params_at), len(runtime.initial_state(1))
         joins = isinstance(layer, VertexConf)
-        nodes.append(Node(name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins))
+        outputs = runtime.outputs if joins else 1
+        node = Node(
+            name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, params_at, outputs
+        )
+        nodes.append(node)
     return tuple(nodes)
 
 
@@ -85,12 +98,12 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, 
     Pairs are a convolution and its pooling, a batch normalisation and its ReLU; they can be one where nothing but the
     second reads the activations of the first.
     """
-    readers = Counter(source for node in nodes for source in node.inputs)
+    readers = Counter(source for node in nodes for source in sources_of(node))
     readers.update(outputs)
     joined: list[Node] = []
     places: dict[int, int] = {}  # number before -> number now
     for number, node in enumerate(nodes):
-        source = node.inputs[0]
+        source = node.inputs[0].node
         alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
         pair: Any = None
         if alone:
@@ -100,7 +113,7 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, 
         if pair is not None and places[source] == len(joined) - 1:
             joined[-1] = joined[-1]._replace(layer=pair)
         else:
-            moved = tuple(places[source] if source >= 0 else source for source in node.inputs)
+            moved = tuple(source._replace(node=places.get(source.node, source.node)) for source in node.inputs)
             joined.append(node._replace(inputs=moved))
         places[number] = len(joined) - 1
     return tuple(joined), tuple(places[number] for number in outputs)

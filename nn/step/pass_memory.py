@@ -11,18 +11,20 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ..conf.nodes import sources_of
+
 if TYPE_CHECKING:
     from nd.execution.arena import Block
 
     from ..conf.nodes import NetworkConfiguration, NodeTypes
-    from .minibatch import StepInput
     from .nodes import Node
+    from .step_input import StepInput
 
 
 def last_readers(nodes: Sequence[Node], outputs: Sequence[int]) -> list[tuple[int, ...]]:
     """Return, for every node, those whose activations nobody reads once it has run; outputs of the network are none."""
     last = {number: number for number in range(len(nodes))}
-    last |= {source: number for number, node in enumerate(nodes) for source in node.inputs if source >= 0}
+    last |= {source: number for number, node in enumerate(nodes) for source in sources_of(node) if source >= 0}
     ended: list[list[int]] = [[] for _ in nodes]
     for number, reader in last.items():
         if number not in outputs:
@@ -66,20 +68,22 @@ class PassMemory:
         lease = self._leases[number] = nd.Lease(self._arena)
         return lease
 
-    def after_forward(self, number: int, x: Array, mask: Array | None) -> None:
+    def after_forward(self, number: int, xs: Sequence[Array], mask: Array | None) -> None:
         """Where there is no way back, give back a node's scratch, and what it was the last to read.
 
         Parameters
         ----------
         number : int
-        x, mask : array
-            Activations of the node, and their mask.
+        xs : sequence of array
+            Activations of the node.
+        mask : array, or None
+            Theirs.
         """
         if self._way_back or self._arena.size < self.little:
             return
-        arrays = (x,) if mask is None else (x, mask)
+        arrays = tuple(xs) if mask is None else (*xs, mask)
         own = self._leases.pop(number).blocks
-        sources = self._nodes[number].inputs
+        sources = sources_of(self._nodes[number])
         arrived = dict.fromkeys(block for source in sources for block in self._under.get(source, ()))
         kept = [block for block in own if _any_lies_in(block, arrays)]
         self._arena.give_back(block for block in own if block not in kept)
@@ -173,7 +177,7 @@ def check_activations(
     made = [size * n * math.prod(of_node.output.sizes) for n, of_node in zip(examples, types, strict=True)]
     features = [size * rows * math.prod(x.shape[1:]) for x in step.features]
     arriving = [
-        {source: made[source] if source >= 0 else features[-1 - source] for source in node.inputs}
+        {source: made[source] if source >= 0 else features[-1 - source] for source in sources_of(node)}
         for node in conf.nodes
     ]
     needed = [own + sum(sources.values()) for own, sources in zip(made, arriving, strict=True)]
@@ -196,7 +200,7 @@ def _examples(conf: NetworkConfiguration, rows: int) -> list[int]:
     """Return of how many examples the activations of every node are."""
     examples: list[int] = []
     for node in conf.nodes:
-        arriving = [rows if source < 0 else examples[source] for source in node.inputs]
+        arriving = [rows if source < 0 else examples[source] for source in sources_of(node)]
         examples_of = getattr(node.conf, "examples_of", None)  # of vertices
         examples.append(arriving[0] if examples_of is None else examples_of(arriving))
     return examples

@@ -8,10 +8,10 @@ from functools import partial
 import nd
 from nd.typing import Array
 
-from .minibatch import Arrays, StepInput
 from .pass_memory import Keeping, check_activations
 from .shared_nodes import SharedNodes, State
-from .worker import FORWARD_ONLY, MOST_PLANS, Plans, Worker
+from .step_input import Arrays, StepInput
+from .worker import FORWARD_ONLY, MOST_PLANS, Plans, Worker, joined
 
 
 class OutputComputer:
@@ -58,9 +58,4 @@ class OutputComputer:
         parts = [part for of_worker in nd.run_tasks(tasks, plan.undivided and plan.light) for part in of_worker]
         if len(parts) == 1:
             return parts[0]
-        outputs, states = (zip(*(part[group] for part in parts), strict=True) for group in (0, 1))
-        return tuple(map(_joined, outputs)), tuple(map(_joined, states))
-
-
-def _joined(parts: Sequence[Array]) -> Array:
-    return nd.concat(list(parts))
+        return joined([part.arrays for part in parts]), joined([part.state for part in parts])

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.typing import Array
 
+from ..conf.nodes import Source
 from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
-from .minibatch import WHOLE, Truncation
 from .nodes import NETWORK_INPUT, Node
 from .pass_memory import PassMemory, last_readers
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
     from ..terms.params import ParamLayout
-    from .minibatch import Arrays, Masks, StepInput
+    from .step_input import Arrays, StepInput
+
+OnFinal = Callable[[int, int], object]
+"""Called with first and last element, behind it, of a stretch of the gradient that this pass writes no more."""
 
 
 class Arrival(NamedTuple):
@@ -32,24 +36,30 @@ class Arrival(NamedTuple):
 class ForwardPass(NamedTuple):
     """The result of a forward pass."""
 
-    outputs: list[Array]
-    """Of every node that ran."""
-    kept: list[Kept]
+    nodes: range
+    """Numbers of those that ran."""
+    arrivals: dict[Source, Arrival]
+    """Everything that nodes and the network's inputs have given."""
+    kept: dict[int, Kept]
     """Needed by the way back, of every node."""
     state: tuple[Array, ...]
     """Of all nodes, after it."""
-    examples: list[int]
-    """Of the inputs of every node."""
+
+    @property
+    def outputs(self) -> list[Array]:
+        """The activations of every node that ran, of several those of the first output."""
+        return [self.arrivals[Source(number)].x for number in self.nodes]
 
 
-class _Settings(NamedTuple):
-    """Of a pass, for all nodes; see `Propagation.forward`."""
+class Losses(NamedTuple):
+    """The loss of a minibatch, and with what the way back begins."""
 
-    training: bool
-    unmasked: Sequence[int]
-    truncation: Truncation
-    meeting: nd.Seat
-    shown: list[Array] | None
+    loss: Array
+    """Summed ``[]`` over examples and outputs."""
+    deltas: dict[int, Array]
+    """dL/dz of the nodes of outputs, whose layers have a loss."""
+    epsilons: dict[Source, Array]
+    """dL/d(activations) of activations that are losses."""
 
 
 class Propagation:
@@ -66,6 +76,8 @@ class Propagation:
         Receives the gradients of the parameters.
     dtype : str
     input_names : sequence of str
+    losses : mapping of Source -> float, optional
+        Activations that are losses themselves, and their weights; beside those of the outputs' layers.
     """
 
     def __init__(
@@ -77,11 +89,14 @@ class Propagation:
         gradient: Array,
         dtype: str,
         input_names: Sequence[str] = ("input",),
+        losses: Mapping[Source, float] | None = None,
     ) -> None:
-        self.nodes, self.outputs, self.dtype = nodes, tuple(outputs), dtype
-        self.params = [layout.views_of(node.position, params) for node in nodes]
-        self.grads = [layout.views_of(node.position, gradient) for node in nodes]
-        self._input_names = tuple(input_names)
+        self.nodes, self.outputs, self.dtype, self.losses = nodes, tuple(outputs), dtype, losses or {}
+        self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
+        self.params = [layout.views_of(node.params_at, params) for node in nodes]
+        self.grads = [layout.views_of(node.params_at, gradient) for node in nodes]
+        self._layout, self._input_names = layout, tuple(input_names)
+        self._users = Counter(node.params_at for node in nodes)  # of which several may use the same parameters
         self._buffers = [nd.Buffers(dtype) for _ in nodes]  # of passes that keep everything
         self._arena, self._ended = nd.Arena(dtype), last_readers(nodes, self.outputs)
         self._features = nd.Buffers(dtype)  # in activation order
@@ -90,16 +105,14 @@ class Propagation:
 
     def forward(
         self,
-        features: Sequence[Array],
-        training: bool,
-        masks: Masks = (),
-        state: Arrays = (),
+        step: StepInput,
+        training: bool = True,
         *,
         start: int = 0,
         stop: int | None = None,
+        before: ForwardPass | None = None,
         unmasked: Sequence[int] = (),
         memory: PassMemory | None = None,
-        truncation: Truncation = WHOLE,
         state_into: Arrays = (),
         meeting: nd.Seat = nd.ALONE,
         shown: list[Array] | None = None,
@@ -108,120 +121,85 @@ class Propagation:
 
         Parameters
         ----------
-        features : sequence of array
-            Of the network's inputs; with a `start` in a chain that of its first node.
+        step : StepInput
+            Features of the network's inputs, with a `start` and nothing `before` that of the node there; their masks,
+            the state, and how the way back goes.
         training : bool
-        masks : sequence of array or None
-            Of the features.
-        state : tuple of array
         start, stop : int
+        before : ForwardPass, optional
+            An earlier pass, whose activations those nodes read: so a pass can go from one node to another.
         unmasked : sequence of int
             Nodes whose layer gets no mask.
         memory : PassMemory, optional
             Take memory from there, and say when a node has run. Without it nodes have memory of their own, which stays
             as it is until they run again.
-        truncation : Truncation
-            Of the way back.
         state_into : tuple of array
-            Where to write the state after the pass, as soon as it is there; `state` itself may be.
+            Where to write the state after the pass, as soon as it is there; the step's own may be.
         meeting : nd.Seat
-            Where layers that meet those of other workers do so.
+            Where layers that meet those of other workers, which have other parts of the minibatch, do so.
         shown : list, optional
             Takes the activations of every layer and vertex, one by one, also of two that run as one.
         """
-        given = self._arrivals(features, masks, start)
-        settings = _Settings(training, unmasked, truncation, meeting, shown)
-        state_after, first_state = list(state), sum(node.states for node in self.nodes[:start])
-        outputs: list[Array] = []
-        kept_of: list[Kept] = []
-        counts: list[int] = []
-        for number, node in enumerate(self.nodes[start:stop], start):
+        if meeting.count > 1:
+            meeting.begin()
+        arrivals = self._arrivals(step, start) if before is None else dict(before.arrivals)
+        kept: dict[int, Kept] = {} if before is None else dict(before.kept)
+        state, place = list(step.state), sum(node.states for node in self.nodes[:start])
+        numbers = range(start, len(self.nodes) if stop is None else stop)
+        for number in numbers:
+            node = self.nodes[number]
             buffer: Any = self._buffers[number] if memory is None else memory.of(number)
-            own = slice(first_state, first_state + node.states)
-            run = self._join if node.joins else self._run
-            arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), buffer, settings)
-            for target, after in zip(state_into[own], state_after[own], strict=bool(state_into)):
+            own = slice(place, place + node.states)
+            if node.joins:
+                given = [arrivals[source] for source in node.inputs]
+                xs, mask, examples, kept[number] = self._join(number, node, given, arrivals, training, buffer)
+            else:
+                x, mask, examples = arrivals[node.inputs[0]]
+                if node.preprocessor is not None:
+                    x = node.preprocessor.pre_process(x, examples, buffer)
+                    mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
+                mask = None if number in unmasked else mask
+                ctx = Context(training, buffer, mask, node.needs_epsilon[0])
+                ctx.restarts, ctx.back_length = step.truncation
+                ctx.meeting, ctx.shown = meeting, shown
+                x, kept[number], state[own] = node.layer.propagate(x, step.state[own], self.params[number], ctx)
+                xs, mask = (x,), None if mask is None else node.layer.feed_forward_mask(mask)
+            for target, after in zip(state_into[own], state[own], strict=bool(state_into)):
                 nd.assign(target, after)
-            given[number], first_state = arrival, own.stop
-            outputs.append(arrival.x)
+            place = own.stop
+            for output, x in enumerate(xs):
+                arrivals[Source(number, output)] = Arrival(x, mask, examples)
             if shown is not None:
-                shown.append(arrival.x)
-            kept_of.append(kept)
-            counts.append(given[node.inputs[0]].examples)
+                shown.append(xs[0])
             if memory is not None:
-                memory.after_forward(number, arrival.x, arrival.mask)
-        return ForwardPass(outputs, kept_of, tuple(state_after), counts)
+                memory.after_forward(number, xs, mask)
+        return ForwardPass(numbers, arrivals, kept, tuple(state))
 
-    def _arrivals(self, features: Sequence[Array], masks: Masks, start: int) -> dict[int, Arrival]:
+    def _arrivals(self, step: StepInput, start: int) -> dict[Source, Arrival]:
         arrivals = {}
-        for number, x in enumerate(features):
+        for number, (x, mask) in enumerate(zip(step.features, step.features_masks, strict=True)):
             x = nd.to_input_order(x, partial(_numbered, self._features, number))
-            arrivals[start - 1 - number] = Arrival(x, masks[number] if masks else None, x.shape[0])
+            arrivals[Source(start - 1 - number)] = Arrival(x, mask, x.shape[0])
         return arrivals
-
-    def _run(
-        self,
-        number: int,
-        node: Node,
-        given: Mapping[int, Arrival],
-        state: Arrays,
-        buffer: Any,
-        settings: _Settings,
-    ) -> tuple[Arrival, Kept, Arrays]:
-        """Run a layer, behind its preprocessor."""
-        x, mask, examples = given[node.inputs[0]]
-        if node.preprocessor is not None:
-            x = node.preprocessor.pre_process(x, examples, buffer)
-            mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
-        if number in settings.unmasked:
-            mask = None
-        ctx = Context(settings.training, buffer, mask, node.needs_epsilon[0])
-        ctx.restarts, ctx.back_length = settings.truncation
-        ctx.meeting, ctx.shown = settings.meeting, settings.shown
-        x, kept, state = node.layer.propagate(x, state, self.params[number], ctx)
-        mask = None if mask is None else node.layer.feed_forward_mask(mask)
-        return Arrival(x, mask, examples), kept, state
 
     def _join(
         self,
         number: int,
         node: Node,
-        given: Mapping[int, Arrival],
-        state: Arrays,
+        given: Sequence[Arrival],
+        arrivals: Mapping[Source, Arrival],
+        training: bool,
         buffer: Any,
-        settings: _Settings,
-    ) -> tuple[Arrival, Kept, Arrays]:
-        """Run a vertex."""
-        arriving = [given[source] for source in node.inputs]
-        places = {name: -1 - place for place, name in enumerate(self._input_names)}
-        named = {name: NetworkInput(*given[place][:2]) for name, place in places.items() if place in given}
-        masks = tuple(mask for _, mask, _ in arriving)
-        counts = tuple(count for _, _, count in arriving)
-        ctx = VertexContext(settings.training, buffer, masks, node.needs_epsilon, named, counts[0])
-        xs = tuple(x for x, _, _ in arriving)
-        x, kept, state = node.layer.propagate(xs, state, self.params[number], ctx)
-        return Arrival(x, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts)), kept, state
-
-    def masks_behind(self, features: Sequence[Array], masks: Masks) -> list[Array | None]:
-        """Return the masks of the outputs, from those of such features; None for none. Nothing else is computed."""
-        given: dict[int, tuple[Array | None, int]] = {
-            NETWORK_INPUT - number: (masks[number] if masks else None, x.shape[0]) for number, x in enumerate(features)
-        }
-        named = {name: NetworkInput(x, mask) for name, x, mask in zip(self._input_names, features, masks, strict=True)}
-        for number, node in enumerate(self.nodes):
-            arriving = [given[source] for source in node.inputs]
-            mask, examples = arriving[0]
-            if node.joins:
-                joined = tuple(mask for mask, _ in arriving)
-                counts = tuple(count for _, count in arriving)
-                ctx = VertexContext(False, nd.fresh_buffers(self.dtype), joined, node.needs_epsilon, named, counts[0])
-                mask, examples = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
-            elif mask is not None:
-                if node.preprocessor is not None:
-                    mask = node.preprocessor.feed_forward_mask(mask, examples)
-                mask = None if mask is None else node.layer.feed_forward_mask(mask)
-            given[number] = (mask, examples)
-        return [given[number][0] for number in self.outputs]
+    ) -> tuple[tuple[Array, ...], Array | None, int, Kept]:
+        """Run a vertex; return its activations, their mask and examples, and what the way back needs."""
+        places = {name: Source(NETWORK_INPUT - place) for place, name in enumerate(self._input_names)}
+        named = {name: NetworkInput(*arrivals[place][:2]) for name, place in places.items() if place in arrivals}
+        masks = tuple(mask for _, mask, _ in given)
+        counts = tuple(count for _, _, count in given)
+        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, counts[0])
+        a, kept, _ = node.layer.propagate(tuple(x for x, _, _ in given), (), self.params[number], ctx)
+        xs = a if node.outputs > 1 else (a,)
+        return xs, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts), kept
 
     def output(self, step: StepInput, training: bool = False, state_into: Arrays = ()) -> list[Array]:
         """Return the activations ``[N, ...]`` of every output, in memory that is used again.
@@ -231,11 +209,8 @@ class Propagation:
         """
         masks = [step.labels_mask(output) for output in range(len(self.outputs))]
         unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
-        memory = self._pass_memory(way_back=False)
-        passed = self.forward(
-            step.features, training, step.features_masks, step.state, unmasked=unmasked, memory=memory,
-            state_into=state_into,
-        )  # fmt: skip
+        memory = self.pass_memory(way_back=False)
+        passed = self.forward(step, training, unmasked=unmasked, memory=memory, state_into=state_into)
         outs = []
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
@@ -247,49 +222,15 @@ class Propagation:
 
     # ---- backward
 
-    def gradient_and_loss(self, step: StepInput, meeting: nd.Seat = nd.ALONE) -> tuple[Array, tuple[Array, ...]]:
-        """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
-
-        The losses of several outputs are added. `meeting` is where layers meet those of other workers, which have other
-        parts of the minibatch.
-        """
-        memory = self._pass_memory(way_back=True)
-        return self.way_back(step, self.way_there(step, meeting, memory), memory)
-
-    def way_there(
-        self,
-        step: StepInput,
-        meeting: nd.Seat = nd.ALONE,
-        memory: PassMemory | None = None,
-        shown: list[Array] | None = None,
-    ) -> ForwardPass:
-        """Do the first half of `gradient_and_loss`: forward, in training; `memory` and `shown` as in `forward`."""
-        if meeting.count > 1:
-            meeting.begin()
-        masks, truncation = step.features_masks, step.truncation
-        return self.forward(
-            step.features, True, masks, step.state, memory=memory, truncation=truncation, meeting=meeting, shown=shown
-        )
-
-    def way_back(
-        self, step: StepInput, passed: ForwardPass, memory: PassMemory | None = None
-    ) -> tuple[Array, tuple[Array, ...]]:
-        """Do the second half: the loss, and backward."""
-        loss, deltas = self.loss_and_deltas(step, passed)
-        if memory is not None:
-            memory.keep((loss, *passed.state))
-        self.backward(passed, deltas, memory=memory)
-        return loss, passed.state
-
-    def _pass_memory(self, way_back: bool) -> PassMemory | None:
+    def pass_memory(self, way_back: bool = True) -> PassMemory | None:
         """Return memory that is given back on the way; None in eager mode, where all activations stay, to look."""
         return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
-    def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
-        """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
+    def losses_of(self, step: StepInput, passed: ForwardPass) -> Losses:
+        """Return the summed loss of a minibatch, and with what the way back begins."""
         loss: Array | Any = None
-        deltas = {}
-        for output, number in enumerate(self.outputs):
+        deltas, epsilons = {}, {}
+        for output, number in enumerate(self.outputs if step.labels else ()):
             mask = loss_mask(step, passed, output, number)
             layer = self.nodes[number].layer
             of_output, delta = layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
@@ -298,7 +239,12 @@ class Propagation:
                 of_output, delta = of_output * weight, layer.weighted_delta(delta, weight)
             loss = of_output if loss is None else loss + of_output
             deltas[number] = delta
-        return loss, deltas
+        for source, weight in self.losses.items():
+            x, buffer = passed.arrivals[source].x, passed.kept[source.node].context.buffer
+            of_node = nd.sum(x) * weight
+            loss = of_node if loss is None else loss + of_node
+            epsilons[source] = nd.fill(nd.buffer_like(x, buffer, "weight"), weight)
+        return Losses(loss, deltas, epsilons)
 
     def summed_loss(self, step: StepInput, passed: ForwardPass) -> Array:
         """Return the summed loss ``[]`` of all outputs."""
@@ -315,52 +261,89 @@ class Propagation:
         self,
         passed: ForwardPass,
         deltas: Mapping[int, Array],
+        epsilons: Mapping[Source, Array] | None = None,
         to_input: bool = False,
-        external: bool = False,
         memory: PassMemory | None = None,
-    ) -> list[Array | None]:
-        """Fill the gradient from the deltas of nodes with a loss; return dL/d(features) of every input.
+        on_final: OnFinal | None = None,
+        start: int | None = None,
+        stop: int = 0,
+    ) -> dict[Source, Array]:
+        """Fill the gradient, node after node backwards: start - 1 .. stop, by default all.
 
-        Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
-        says that the deltas are dL/d(activations) of the nodes, whatever they are. The `memory` of the forward pass is
-        told when a node is through.
+        Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). A layer
+        with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph cannot be
+        trained. Of several nodes with the same parameters each but the first writes elsewhere, which is then added.
 
-        A layer with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph
-        cannot be trained.
+        Parameters
+        ----------
+        passed : ForwardPass
+        deltas : mapping of int -> array
+            dL/dz of nodes with a loss.
+        epsilons : mapping of Source -> array, optional
+            dL/d(activations) of others, used up.
+        memory : PassMemory, optional
+            That of the forward pass, told when a node is through.
+        on_final : callable, optional
+
+        Returns
+        -------
+        dict of Source -> array
+            What is left: dL/d(activations) of nodes before `stop`, and of features.
         """
-        losses = {} if external else deltas
-        epsilons: dict[int, Array] = dict(deltas) if external else {}  # by the number of the node
-        for number in reversed(range(len(self.nodes))):
-            node, epsilon, delta = self.nodes[number], epsilons.pop(number, None), losses.get(number)
-            if delta is not None and epsilon is not None:
-                delta = node.layer.with_epsilon(delta, epsilon, passed.kept[number])
-            gradient = epsilon if delta is None else delta
-            belows: Sequence[Array | None] = (None,) * len(node.inputs)
+        waiting = dict(epsilons or {})
+        written, users = set[int](), self._users.copy()
+        for number in reversed(range(stop, len(self.nodes) if start is None else start)):
+            node, gradient, delta = self.nodes[number], self._waiting_for(number, waiting), deltas.get(number)
+            if delta is not None and gradient is not None:
+                delta = node.layer.with_epsilon(delta, gradient, passed.kept[number])
+            gradient = gradient if delta is None else delta
             if gradient is not None:  # something that the loss knows of, and something to train here or above
-                belows = self._belows(number, gradient, passed, delta is not None, to_input)
-            for source, below in zip(node.inputs, belows, strict=True):
-                if below is not None:
-                    epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
+                again = node.params_at in written
+                grads = self._scratch(number, passed) if again else self.grads[number]
+                written.add(node.params_at)
+                belows = self._belows(number, passed, gradient, delta is not None, to_input, grads)
+                for name in grads if again else ():
+                    nd.addi(self.grads[number][name], grads[name])
+                for source, below in zip(node.inputs, belows, strict=True):
+                    _hand_on(waiting, source, below)
+            users[node.params_at] -= 1
+            if on_final is not None and not users[node.params_at]:
+                on_final(*self._layout.place_of(node.params_at))
             if memory is not None:
-                memory.after_backward(number, epsilons.values())
-        return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
+                memory.after_backward(number, waiting.values())
+        return waiting
+
+    def _waiting_for(self, number: int, waiting: dict[Source, Array]) -> Any:
+        """Take out what has come back to a node: of several outputs a tuple, None where nothing has."""
+        outputs = self.nodes[number].outputs
+        if outputs == 1:
+            return waiting.pop(Source(number), None)
+        several = tuple(waiting.pop(Source(number, output), None) for output in range(outputs))
+        return None if all(one is None for one in several) else several
+
+    def _scratch(self, number: int, passed: ForwardPass) -> dict[str, Array]:
+        """Return memory for the gradients of a node whose own another node has written already."""
+        place = self.nodes[number].params_at
+        start, stop = self._layout.place_of(place)
+        flat = passed.kept[number].context.buffer("gradients", (1, stop - start))
+        return self._layout.views_of(place, flat, first=start)
 
     def _belows(
-        self, number: int, epsilon: Array, passed: ForwardPass, is_delta: bool, to_input: bool
+        self, number: int, passed: ForwardPass, gradient: Any, is_delta: bool, to_input: bool, grads: dict[str, Array]
     ) -> Sequence[Array | None]:
         """Take a gradient back through a node; return those of its inputs."""
         node, kept = self.nodes[number], passed.kept[number]
         layer: Any = node.layer
         if node.joins:
             kept.context.needs_epsilons = (True,) * len(node.inputs) if to_input else node.needs_epsilon  # type: ignore[attr-defined]
-            return layer.backpropagate(epsilon, kept, self.grads[number])
+            return layer.backpropagate(gradient, kept, grads)
         kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
-        run = layer.backpropagate_delta if is_delta else layer.backpropagate
-        below = run(epsilon, kept, self.grads[number])
+        below = layer.backpropagate(gradient, kept, grads, is_delta)
         if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
             raise self._no_epsilon(node)
         if below is not None and node.preprocessor is not None:
-            below = node.preprocessor.backprop(below, passed.examples[number], kept.context.buffer)
+            examples = passed.arrivals[node.inputs[0]].examples
+            below = node.preprocessor.backprop(below, examples, kept.context.buffer)
         return (below,)
 
     def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
@@ -376,6 +359,12 @@ def loss_mask(step: StepInput, passed: ForwardPass, output: int, number: int) ->
     """Return the mask of an output's labels; as in Java, where there is none, the mask that reached its node."""
     mask = step.labels_mask(output)
     return passed.kept[number].context.mask if mask is None else mask
+
+
+def _hand_on(waiting: dict[Source, Array], source: Source, below: Array | None) -> None:
+    """Add what comes back to a node, or an input of the network, to what has come before."""
+    if below is not None:
+        waiting[source] = nd.addi(waiting[source], below) if source in waiting else below
 
 
 def _numbered(buffers: Any, number: int, name: str, shape: tuple[int, ...]) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nd.typing import Array
 
-from .minibatch import WHOLE, Arrays, Masks, StepInput, Truncation
+from .step_input import WHOLE, Arrays, Masks, StepInput, Truncation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+import nd
 from nd.typing import Array
 
-from ..vertices.runtime import VertexRuntime
+from ..conf.nodes import sources_of
+from ..vertices.runtime import NetworkInput, VertexContext, VertexRuntime
 from .nodes import NETWORK_INPUT, Node, fused, nodes_of
 from .propagation import Propagation
 
@@ -98,7 +100,7 @@ class SharedNodes:
             return [features[0].shape[0]] * len(self.stateful)
         counts = {NETWORK_INPUT - number: x.shape[0] for number, x in enumerate(features)}
         for number, node in enumerate(self.nodes):
-            arriving = [counts[source] for source in node.inputs]
+            arriving = [counts[source] for source in sources_of(node)]
             counts[number] = node.layer.examples(arriving) if node.joins else arriving[0]
         return [counts[node.position] for node, _ in self.stateful]
 
@@ -123,3 +125,31 @@ def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
 def is_pure(conf: NetworkConfiguration) -> bool:
     """Tell whether all parts are."""
     return all(part is None or part.pure for part in parts_of(conf))
+
+
+def masks_behind(
+    nodes: Sequence[Node],
+    input_names: Sequence[str],
+    features: Sequence[Array],
+    masks: Sequence[Array | None],
+    dtype: str,
+) -> list[Array | None]:
+    """Return the masks of all nodes' activations, from those of such features; nothing else is computed."""
+    given: dict[int, tuple[Array | None, int]] = {
+        NETWORK_INPUT - number: (masks[number] if masks else None, x.shape[0]) for number, x in enumerate(features)
+    }
+    named = {name: NetworkInput(x, mask) for name, x, mask in zip(input_names, features, masks, strict=True)}
+    for number, node in enumerate(nodes):
+        arriving = [given[source] for source in sources_of(node)]
+        mask, examples = arriving[0]
+        if node.joins:
+            joined = tuple(mask for mask, _ in arriving)
+            counts = tuple(count for _, count in arriving)
+            ctx = VertexContext(False, nd.fresh_buffers(dtype), joined, node.needs_epsilon, named, counts[0])
+            mask, examples = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
+        elif mask is not None:
+            if node.preprocessor is not None:
+                mask = node.preprocessor.feed_forward_mask(mask, examples)
+            mask = None if mask is None else node.layer.feed_forward_mask(mask)
+        given[number] = (mask, examples)
+    return [given[number][0] for number in range(len(nodes))]

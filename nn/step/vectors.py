@@ -9,15 +9,16 @@ import nd
 from nd.random import Random
 from nd.typing import Array
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
-from optimize.constraints import Constraining, Placed
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
+from optimize.step import CELLS, DeviceGuard, Gradients, StepGuard
 
 from ..terms.weights import Fans, init_weight
-from .gradient import DefaultGradient
 from .pass_memory import check_parameters
 
 if TYPE_CHECKING:
+    from optimize.constraints import Constraining, Placed
+
     from ..conf.nodes import NetworkConfiguration
     from ..layers.base import BaseLayerConf
     from ..terms.params import ParamSpec, ParamView
@@ -35,6 +36,9 @@ class FlatVectors:
     params, gradient : array ``[1, n]``
     param_table : dict of key -> view
     updater : NetworkUpdater
+    guard : StepGuard
+    gradients : Gradients
+        Of all workers.
     penalties : list of (parameter as ``[n]``, Regularization)
     penalty_sum : PenaltySum
     constraints : Constraining or None
@@ -48,19 +52,27 @@ class FlatVectors:
         self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
-        self._gradient_table = self.layout.table(self.gradient)
         segments = self._segments()
-        self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
             for penalty in penalties_on(self._layer_conf(view), view.spec)
         ]
-        deferred = bool(self.updater.watch.arguments)
-        self.penalty_sum = penalty_sum(segments, self.penalties, self.updater.params, deferred)
+        flat = nd.reshape_view(self.params, (self.layout.length,))
+        decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
+        self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
+        self.guard = StepGuard(self.penalty_sum) if decides is None else DeviceGuard(self.penalty_sum, decides)
         self.constraints = self._constraining()
+        self.updater = NetworkUpdater(
+            segments, self.params, self.gradient, self._normalized(), self.guard, self.constraints
+        )
+        self.gradients = Gradients(self.updater.gradient)
 
     def _constraining(self) -> Constraining | None:
+        if not any(getattr(node.conf, "constraints", None) for node in self.conf.nodes):
+            return None
+        from optimize.constraints import Constraining, Placed  # which most networks do not need
+
         placed: list[Placed] = []
         params = nd.traceable(self.params)
         for number, node in enumerate(self.conf.nodes):
@@ -70,11 +82,6 @@ class FlatVectors:
                 names = [name for name in views if name in (constraint.params or ())]
                 placed += [Placed(constraint, views[name], f"{node.label}: {name}") for name in names]
         return Constraining(placed) if placed else None
-
-    def gradients(self) -> DefaultGradient:
-        """Return the gradient by variable: views of its vector, in an object of the caller's own."""
-        orders = {view.key: view.spec.order for view in self.layout.views}
-        return DefaultGradient(self.gradient, self._gradient_table, orders)
 
     def draw_weights(self, rng: Random) -> None:
         """Draw node after node in the order that Java has for it; biases start at their bias_init."""

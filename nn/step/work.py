@@ -21,7 +21,8 @@ def work_of(
     """Return what a network with such activations costs on features of those shapes."""
     multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
     loops: dict[bool, list[int]] = {False: [], True: []}  # multiplications of a time step, of LSTM units or not
-    for node, (came, out) in zip(conf.nodes, types, strict=True):
+    for node, (came, outputs) in zip(conf.nodes, types, strict=True):
+        out = outputs[0]
         specs = node.conf.param_specs()
         size = math.prod(out.sizes)
         positions = size // out.shape[0]

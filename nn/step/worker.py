@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import nd
-from nd.execution.recording import MOST_KEYS, in_order
+from nd.execution.recording import in_order
 from nd.state import computing
 from nd.typing import Array
-from optimize.step_result import StepResult
+from optimize.step import StepResult
 
-from .minibatch import StepInput
 from .pass_memory import Keeping, check_activations
 from .propagation import ForwardPass, Propagation
+from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration, NodeTypes
@@ -94,6 +94,19 @@ OnForward = Callable[[Sequence[Array], list[Array]], None]
 """Called with features and the activations of every layer and vertex, of all examples, between forward and backward."""
 
 
+EVERY_ROW = slice(0, None)
+
+
+class Pass(NamedTuple):
+    """What a worker computes of its rows, beside its gradient: in memory that the next pass uses again."""
+
+    loss: Array
+    """Summed over the rows."""
+    evidence: Array | None
+    """From `StepGuard.observe`."""
+    state: State
+
+
 class HalfWay(NamedTuple):
     """A part of a minibatch between forward and backward."""
 
@@ -103,10 +116,19 @@ class HalfWay(NamedTuple):
     activations: list[Array]
     """Of every layer and vertex."""
 
-    def gradient_and_loss(self) -> tuple[Array, State]:
+    def backward(self) -> Pass:
         """Go back."""
         with computing(nd.backend()):
-            return self.propagation.way_back(self.step, self.passed)
+            loss, deltas, epsilons = self.propagation.losses_of(self.step, self.passed)
+            self.propagation.backward(self.passed, deltas, epsilons)
+        return Pass(loss, None, self.passed.state)
+
+
+class Outputs(NamedTuple):
+    """The activations of the outputs, and the state after the pass, none where nobody wants it."""
+
+    arrays: Arrays
+    state: State
 
 
 class Worker:
@@ -125,20 +147,12 @@ class Worker:
     """
 
     def __init__(self, shared: SharedNodes, gradient: Array) -> None:
-        self._shared, self._vector = shared, gradient
+        self._shared, self._vector, self._guard = shared, gradient, shared.vectors.guard
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
-        (self.square,) = nd.cells(nd.zeros(1, dtype=shared.dtype))
-        """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
         self._looked_at: list[Propagation] = []
-        self._memory: dict[object, tuple[Array, ...]] = {}
         self._total: Array | None = None
-
-    def observe(self, loss: Array) -> None:
-        """Have the step's loss, the gradient as it is now and the penalties looked at; see `StepWatch.observe`."""
-        vectors = self._shared.vectors
-        vectors.updater.watch.observe(loss, self.gradient, vectors.penalty_sum, self.square)
 
     def _propagation(self) -> Propagation:
         """Return the nodes, made when they are first needed: on traceable vectors where their steps are recorded."""
@@ -150,7 +164,51 @@ class Worker:
             propagation = self._propagations[traced] = self._shared.propagation(params, gradient)
         return propagation
 
-    def forward(self, step: StepInput, rows: tuple[slice, ...], meeting: nd.Seat) -> list[HalfWay]:
+    # ---- the gradient
+
+    def compute(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat, alone: bool = True) -> Pass:
+        """Write the gradient of those rows, one part after the other.
+
+        Layers that meet those of other workers do so at the `seat`. Where it is not `alone`, others will be added.
+        """
+        if len(rows) > 1:
+            return self._added([partial(self.compute, step.part(part), (EVERY_ROW,), seat, False) for part in rows])
+        part = step if rows[0] is EVERY_ROW else step.part(rows[0])
+        key = (part.key, seat.count, alone)
+        return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
+
+    def _pass(self, part: StepInput, seat: nd.Seat, alone: bool, arrays: StepArrays) -> Pass:
+        """Go through the nodes and back."""
+        propagation, part = self._propagation(), part.with_arrays(arrays)
+        memory = propagation.pass_memory()
+        passed = propagation.forward(part, memory=memory, meeting=seat)
+        loss, deltas, epsilons = propagation.losses_of(part, passed)
+        if memory is not None:
+            memory.keep((loss, *passed.state))
+        propagation.backward(passed, deltas, epsilons, memory=memory)
+        return Pass(loss, self._guard.observe(loss, propagation.gradient) if alone else None, passed.state)
+
+    def _added(self, passes: Sequence[Callable[[], Pass]]) -> Pass:
+        """Add up the gradients that passes write, each in the place of the one before, and their losses."""
+        loss, _, state = passes[0]()
+        if self._total is None:
+            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
+        nd.assign(self._total, self.gradient)
+        loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
+        for number, run in enumerate(passes[1:], 2):
+            more, _, state = run()
+            loss = loss + more
+            states.append(_copied(state))
+            nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
+        return Pass(loss, self._observed(loss), joined(states))
+
+    def _observed(self, loss: Array) -> Array | None:
+        with computing(nd.backend()):
+            return self._guard.observe(loss, self.gradient)
+
+    # ---- the same with a stop between forward and backward
+
+    def forward(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat) -> list[HalfWay]:
         """Run all parts forward, unrecorded, as a step does: their activations stay until the next call."""
         while len(self._looked_at) < len(rows):
             self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
@@ -158,70 +216,20 @@ class Worker:
         with computing(nd.backend()):
             for propagation, part in zip(self._looked_at, map(step.part, rows), strict=False):
                 part, shown = part.with_arrays(in_order(part.arrays)), list[Array]()
-                passed = propagation.way_there(part, meeting, shown=shown)
+                passed = propagation.forward(part, meeting=seat, shown=shown)
                 half_ways.append(HalfWay(propagation, part, passed, shown))
         return half_ways
 
-    def gradients(self, passes: Sequence[Callable[[], tuple[Array, State]]]) -> tuple[Array, list[State]]:
-        """Add up the gradients that passes over one part each write, and their losses; return the state of each."""
-        loss, state = passes[0]()
-        if len(passes) == 1:
-            return loss, [state]
-        if self._total is None:
-            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
-        nd.assign(self._total, self.gradient)
-        loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
-        for number, run in enumerate(passes[1:], 2):
-            more, state = run()
-            loss = loss + more
-            states.append(_copied(state))
-            nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
-        return loss, states
+    def backward(self, half_ways: Sequence[HalfWay]) -> Pass:
+        """Do as `compute`, from half way on."""
+        if len(half_ways) > 1:
+            return self._added([half_way.backward for half_way in half_ways])
+        one = half_ways[0].backward()
+        return one._replace(evidence=self._observed(one.loss))
 
-    def observed(self, half_way: HalfWay) -> tuple[Array, State]:
-        """Do as `gradient_of` with `observe`, from half way on."""
-        loss, state = half_way.gradient_and_loss()
-        with computing(nd.backend()):
-            self.observe(loss)
-        return loss, state
+    # ---- predictions
 
-    def gradient_of(self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE) -> tuple[Array, State]:
-        """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses.
-
-        Layers that meet those of other workers do so at the `meeting`.
-        """
-        key = (step.key, observe, meeting.count)
-        after = self._memory_like(key, step.state) if step.state else ()
-        watch, penalties = self._shared.vectors.updater.watch, self._shared.vectors.penalty_sum
-
-        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
-            gradient, square, *rest = arrays
-            given = step.with_arrays(rest[: len(rest) - len(after)])
-            loss, state = self._propagation().gradient_and_loss(given, meeting=meeting)
-            for target, source in zip(rest[len(rest) - len(after) :], state, strict=True):
-                nd.assign(target, source)
-            if observe:
-                watch.observe(loss, gradient, penalties, square)
-            return loss
-
-        arrays, own = (self.gradient, self.square, *step.arrays), (True, True, *step.own)
-        if after:
-            arrays, own = (*arrays, *after), (*own, *(False for _ in after), *(True for _ in after))
-        return self.recordings.run(key, compute, arrays, own=own), after
-
-    def _memory_like(self, key: object, arrays: Sequence[Array]) -> tuple[Array, ...]:
-        """Return where a computation of that key writes what is not its result: a state, further outputs."""
-        if key not in self._memory:
-            if len(self._memory) >= MOST_KEYS:  # the oldest goes, and the recording that writes it
-                oldest = next(iter(self._memory))
-                del self._memory[oldest]
-                self.recordings.forget(oldest)
-            self._memory[key] = tuple(nd.activation_like(array) for array in arrays)
-        return self._memory[key]
-
-    def outputs(
-        self, step: StepInput, rows: tuple[slice, ...], keeps_state: bool
-    ) -> list[tuple[tuple[Array, ...], State]]:
+    def outputs(self, step: StepInput, rows: Sequence[slice], keeps_state: bool) -> list[Outputs]:
         """Return the activations of every output for each part, new arrays, and where wanted the state after it.
 
         A state of the whole lies where the next computation of these shapes goes on from it without a copy.
@@ -229,43 +237,31 @@ class Worker:
         if len(rows) == 1:
             return [self._outputs_of(step.part(rows[0]), keeps_state)]
         parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
-        return [(outputs, _copied(state)) for outputs, state in parts]
+        return [Outputs(outputs, _copied(state)) for outputs, state in parts]
 
-    def _outputs_of(self, step: StepInput, keeps_state: bool) -> tuple[tuple[Array, ...], State]:
-        """A recording has one result: others, and the state, are written where it finds memory for them."""
-        before, more = step.state if keeps_state else (), len(self._shared.outputs) - 1
+    def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
         key = (step.key, keeps_state)
-        targets = self._memory.get(key)
-        plainly = nd.is_eager() or not self._shared.pure  # may fail in the middle: what is stored must stay
-        if plainly or (targets is None and more):
-            after = _copied(before)
-            with computing(nd.backend()):
-                outputs = self._propagation().output(step, state_into=after)
-            if not plainly:
-                self._memory_like(key, (*outputs[1:], *after))
-            return _copied(outputs), after
-        if targets is None and before:
-            targets = self._memory_like(key, before)
-        others, state = (targets or ())[:more], (targets or ())[more:]
-        for target, source in zip(state, before, strict=True):
-            if target is not source:
-                nd.assign(target, source)
-        given = (*step.arrays[: len(step.arrays) - len(state)], *state) if state else step.arrays
+        if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
+            step = step.with_state(_copied(step.state))
+        outputs, state = self.recordings.run(key, partial(self._output, step, keeps_state), step.arrays)
+        if keeps_state and not self.recordings.holds(key):  # in memory that the next computation is given its inputs in
+            state = _copied(state)
+        return Outputs(_copied(outputs), state)
 
-        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
-            into = tuple(arrays[len(given) - len(state) : len(given)])
-            first, *rest = self._propagation().output(step.with_arrays(arrays), state_into=into)
-            for target, source in zip(arrays[len(given) :], rest, strict=True):
-                nd.assign(target, source)
-            return first
-
-        own = (*step.own, *(keeps_state for _ in step.state), *(True for _ in others))
-        first = self.recordings.run(key, compute, (*given, *others), own=own)
-        return _copied((first, *others)), state
+    def _output(self, step: StepInput, keeps_state: bool, arrays: StepArrays) -> Outputs:
+        """Compute; the state after it takes the place of the one before."""
+        state = arrays.state if keeps_state else ()
+        outputs = self._propagation().output(step.with_arrays(arrays), state_into=state)
+        return Outputs(tuple(outputs), state)
 
 
 def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
     return tuple(map(nd.copy, arrays))
+
+
+def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:
+    """Return the arrays of several parts of a minibatch as those of all of it."""
+    return tuple(parts[0]) if len(parts) == 1 else tuple(nd.concat(list(arrays)) for arrays in zip(*parts, strict=True))
 
 
 class GradientComputer:
@@ -291,63 +287,72 @@ class GradientComputer:
 
     def compute(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward | None = None) -> StepResult:
         """Compute; with `on_forward`, unrecorded."""
-        if self.shared.scheduled:
-            self.shared.at(iteration, epoch)
-        plan = self.plans.of(step)
-        if not plan.undivided:
-            return self._compute_parts(step, plan, iteration, epoch, on_forward)
-        worker, vectors = self.workers[0], self.shared.vectors
-        penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
-        run = partial(worker.gradient_of, step, True)
-        if on_forward is not None:
-            run = partial(worker.observed, self._half_ways(step, plan, on_forward)[0][0])
-        ((loss, state),) = nd.run_tasks([run], plan.light)
-        return self._result(step, loss, penalty, state, (worker.square,), observed=True)
+        shared, vectors = self.shared, self.shared.vectors
+        if shared.scheduled:
+            shared.at(iteration, epoch)
+        plan, guard = self.plans.of(step), vectors.guard
+        workers = self._workers_for(len(plan.workers))
+        if len(workers) == 1 and on_forward is None:  # the usual case of small networks, where microseconds count
+            penalty = guard.penalty(iteration, epoch)
+            (one,) = nd.run_tasks([partial(workers[0].compute, step, plan.workers[0], nd.ALONE)], plan.light)
+            loss, evidence, state = one
+            more: tuple[Array, ...] = ()
+            seen: tuple[Array, ...] = () if evidence is None else (evidence,)
+        else:
+            passes, penalty = self._passes(step, plan, workers, (iteration, epoch), on_forward)
+            loss = passes[0].loss
+            for one in passes[1:]:
+                loss = loss + one.loss
+            seen = tuple(one.evidence for one in passes if one.evidence is not None)
+            state, more = joined([one.state for one in passes]), tuple(worker.gradient for worker in workers[1:])
+        vectors.gradients.written(more, seen)
+        divisor = step.examples if self._averaged else 1
+        score = guard.score(loss, penalty, divisor)
+        return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score)
 
-    def _half_ways(self, step: StepInput, plan: nd.WorkPlan, on_forward: OnForward) -> list[list[HalfWay]]:
+    def _passes(
+        self,
+        step: StepInput,
+        plan: nd.WorkPlan,
+        workers: Sequence[Worker],
+        counts: tuple[int, int],
+        on_forward: OnForward | None,
+    ) -> tuple[list[Pass], Array | float]:
+        """Let all workers compute; return what each has made, and the sum of the penalties."""
+        count, vectors = len(workers), self.shared.vectors
+        meeting = self._meeting_of(count)
+        half_ways = None if on_forward is None else self._half_ways(step, plan, workers, meeting, on_forward)
+
+        def run(number: int) -> tuple[Pass, Array | float]:
+            share = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
+            if half_ways is not None:
+                return workers[number].backward(half_ways[number]), share
+            seat = nd.ALONE if meeting is None else meeting.seats[number]
+            return workers[number].compute(step, plan.workers[number], seat), share
+
+        computed = nd.run_tasks([partial(run, number) for number in range(count)], plan.light, meeting)
+        penalty = computed[0][1]
+        for _, share in computed[1:]:
+            penalty = penalty + share
+        return [one for one, _ in computed], penalty
+
+    def _half_ways(
+        self,
+        step: StepInput,
+        plan: nd.WorkPlan,
+        workers: Sequence[Worker],
+        meeting: nd.Meeting | None,
+        on_forward: OnForward,
+    ) -> list[list[HalfWay]]:
         """Let all workers go half of the way, and show the activations of the whole minibatch."""
-        workers = self._workers_for(plan)
-        meeting = self._meeting_of(len(workers))
         seats = [nd.ALONE] * len(workers) if meeting is None else meeting.seats
         tasks = [
             partial(worker.forward, step, rows, seat)
             for worker, rows, seat in zip(workers, plan.workers, seats, strict=True)
         ]
         half_ways = nd.run_tasks(tasks, plan.light, meeting)
-        parts = [half_way.activations for of_worker in half_ways for half_way in of_worker]
-        whole = parts[0] if len(parts) == 1 else [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
-        on_forward(step.features, whole)
+        on_forward(step.features, list(joined([part.activations for parts in half_ways for part in parts])))
         return half_ways
-
-    def _compute_parts(
-        self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int, on_forward: OnForward | None
-    ) -> StepResult:
-        workers, vectors = self._workers_for(plan), self.shared.vectors
-        count = len(workers)
-        meeting = self._meeting_of(count)
-        half_ways = None if on_forward is None else self._half_ways(step, plan, on_forward)
-
-        def passes_of(number: int) -> list[Callable[[], tuple[Array, State]]]:
-            if half_ways is not None:
-                return [half_way.gradient_and_loss for half_way in half_ways[number]]
-            seat = nd.ALONE if meeting is None else meeting.seats[number]
-            return [partial(workers[number].gradient_of, step.part(rows), False, seat) for rows in plan.workers[number]]
-
-        def run(number: int) -> tuple[Any, ...]:
-            penalty = vectors.penalty_sum.share(iteration, epoch, number, count)
-            worker = workers[number]
-            loss, states = worker.gradients(passes_of(number))
-            square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
-            return loss, penalty, square, states
-
-        outcomes = nd.run_tasks([partial(run, number) for number in range(count)], plan.light, meeting)
-        loss, penalty = outcomes[0][:2]
-        for more, more_penalty, *_ in outcomes[1:]:
-            loss, penalty = loss + more, penalty + more_penalty
-        states = [state for *_, states in outcomes for state in states]  # of the parts of the minibatch
-        state = states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
-        squares = [square for _, _, square, _ in outcomes] if count > 1 else ()
-        return self._result(step, loss, penalty, state, squares, workers)
 
     def _meeting_of(self, count: int) -> nd.Meeting | None:
         """Return where so many workers meet; None where they do not. Recordings hold its seats."""
@@ -357,30 +362,9 @@ class GradientComputer:
             self._meetings[count] = nd.meeting(count)
         return self._meetings[count]
 
-    def _workers_for(self, plan: nd.WorkPlan) -> list[Worker]:
-        count, shared = len(plan.workers), self.shared
+    def _workers_for(self, count: int) -> list[Worker]:
+        shared = self.shared
         while len(self.workers) < count:
             gradient = nd.zeros(*shared.vectors.gradient.shape, dtype=shared.dtype)  # which frozen layers keep
             self.workers.append(Worker(shared, gradient))
         return self.workers[:count]
-
-    def _result(
-        self,
-        step: StepInput,
-        loss: Array,
-        penalty: Array | float,
-        state: State,
-        squares: Sequence[Array] = (),
-        workers: Sequence[Worker] = (),
-        observed: bool = False,
-    ) -> StepResult:
-        watch = self.shared.vectors.updater.watch
-        gradients = [worker.gradient for worker in workers] if workers else (self.workers[0].gradient,)
-        examples = step.examples
-        result = StepResult(loss, penalty, examples, gradients, watch, squares, self._averaged, state)
-        if watch.arguments:
-            if not observed:
-                result.gradient()
-                self.workers[0].observe(loss)
-            result.observed = True
-        return result

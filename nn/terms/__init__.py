@@ -1,1 +1,28 @@
 """What configurations of layers are made of: input types, parameters, initialisation, dropout, noise, preprocessors."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+CALLED_LATE = {
+    "NeuralNetConfiguration": "nn.conf.network",  # layer(), Java's layer.conf()
+    "check_saveable": "nn.files.serializer",
+    "graph_from_json": "nn.files.graph_json",
+    "network_from_json": "nn.files.json",
+    "network_to_json": "nn.files.json",
+    "read_checkpoint": "nn.files.checkpoint",
+    "restore_model": "nn.files.serializer",
+    "write_checkpoint": "nn.files.checkpoint",
+    "write_model": "nn.files.serializer",
+    "write_picture": "nn.pictures.files",
+}
+"""What methods of lower rooms call in upper ones, the only arrows upward in `nn`: name -> the module that has it.
+
+A method is declared and typed in the room of its class; what it does, files for `save`, is imported when it is called.
+"""
+
+
+def late(name: str) -> Any:
+    """Return a function or class of an upper room, whose module is imported if it has not been."""
+    return getattr(import_module(CALLED_LATE[name]), name)

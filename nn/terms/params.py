@@ -141,9 +141,10 @@ class ParamView:
         """View the parameter as ``[n]``, in the vector's order."""
         return vector[0, self.start : self.stop]
 
-    def of(self, vector: Array) -> Array:
-        """View the parameter in its own shape."""
-        return nd.reshape_view(self.flat(vector), self.spec.shape, self.spec.order)
+    def of(self, vector: Array, first: int = 0) -> Array:
+        """View the parameter in its own shape, in a vector that may begin with element `first` of the whole."""
+        flat = vector[0, self.start - first : self.stop - first]
+        return nd.reshape_view(flat, self.spec.shape, self.spec.order)
 
 
 class ParamLayout:
@@ -177,10 +178,15 @@ class ParamLayout:
         """Return the views of one layer."""
         return self._of_layers[layer]
 
-    def views_of(self, layer: int, vector: Array) -> dict[str, Array]:
-        """Return name -> view of one layer's part of a vector."""
+    def place_of(self, layer: int) -> tuple[int, int]:
+        """Return where a layer's parameters begin in the vector, and end."""
+        views = self._of_layers[layer]
+        return (views[0].start, views[-1].stop) if views else (0, 0)
+
+    def views_of(self, layer: int, vector: Array, first: int = 0) -> dict[str, Array]:
+        """Return name -> view of one layer's part of a vector, which may begin with element `first` of the whole."""
         views = self.of_layer(layer)
-        return LayerParams(lambda: [view.spec for view in views], ((v.spec.name, v.of(vector)) for v in views))
+        return LayerParams(lambda: [view.spec for view in views], ((v.spec.name, v.of(vector, first)) for v in views))
 
     def is_trained(self, layer: int) -> bool:
         """Tell whether a layer has parameters to train."""

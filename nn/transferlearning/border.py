@@ -134,7 +134,7 @@ def _vertices(
     """Return the configuration of some of the vertices, in the order of the whole."""
     types = conf.node_types([None] * len(conf.inputs))
     known: dict[str, Any] = dict(zip(conf.inputs, conf.network_input_types(), strict=True))
-    known |= {} if types is None else {node.name: out for node, (_, out) in zip(conf.nodes, types, strict=True)}
+    known |= {node.name: kind.output for node, kind in zip(conf.nodes, types or (), strict=types is not None)}
     kept = {name: vertex for name, vertex in conf.vertices.items() if name in names}
     return replace(
         conf,

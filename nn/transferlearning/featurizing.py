@@ -22,8 +22,8 @@ from nd.typing import Array
 
 from ..networks.graph import ComputationGraph
 from ..networks.history import History
+from ..networks.minibatch import parts_of_data
 from ..networks.multilayer import MultiLayerNetwork
-from ..step.minibatch import parts_of_data
 from ..terms.params import ParamView
 from .border import border_of_graph, border_of_layers
 

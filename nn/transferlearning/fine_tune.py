@@ -20,7 +20,7 @@ from ..terms.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..terms.constraints import placed_constraints
 from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from ..terms.penalties import PENALTY_VERBS
-from ..terms.weight_inits import WEIGHT_INIT_VERBS
+from ..terms.weights import WEIGHT_INIT_VERBS
 
 _RATES = ("learning_rate", "momentum")
 _PENALTIES = (

@@ -93,6 +93,10 @@ class VertexConf(Checked):
         """
         return input_types[0]
 
+    def output_types(self, label: str, input_types: Sequence[InputType]) -> tuple[InputType, ...]:
+        """Return those of every output: one, but for a vertex whose runtime has several."""
+        return (self.output_type(label, input_types),)
+
     def examples_of(self, arriving: Sequence[int]) -> int:
         """Return how many examples come out of so many of each input."""
         return max(arriving)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.java_names import JavaNames
@@ -70,6 +70,9 @@ class VertexRuntime(Part, JavaNames):
     """
 
     ends_backprop: bool = False
+    outputs: ClassVar[int] = 1
+    """How many arrays of activations there are. Of several, forward returns a tuple, and backward gets one of their
+    gradients, None for an output that no loss knows of."""
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype = conf, label, dtype

@@ -129,7 +129,7 @@ class HtmlReportListener(CollectScoresListener):
 def first_filters(model: Any) -> list[Any]:
     """Return the first layer's weights as images ``[h, w]``, at most 64; none where they are none."""
     table = model.param_table()
-    first = (f"{node.name}_W" for node in model.conf.nodes if node.inputs[0] < 0)  # which read the features
+    first = (f"{node.name}_W" for node in model.conf.nodes if node.inputs[0].node < 0)  # which read the features
     W = next((table[key] for key in first if key in table), None)
     if W is None:
         return []

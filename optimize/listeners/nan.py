@@ -69,7 +69,7 @@ class NanListener(Listener):
                 return "minibatch", name, count, _CLEAN
         for number, array in enumerate(_activations(model)):
             if count := _broken(array):
-                first = model.conf.nodes[number].inputs[0] < 0
+                first = model.conf.nodes[number].inputs[0].node < 0
                 return model.layers[number].label, "activations", count, _SCALE if first else f"{_SCALE} {_LOWER}"
         gradients = model.gradient().gradient_for_variable()
         for key in sorted(gradients, key=nodes.__getitem__, reverse=True):

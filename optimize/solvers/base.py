@@ -17,7 +17,7 @@ from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listener
 from ..chunks import get_step_function
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
-from ..step_result import StepResult, refuse
+from ..step import StepResult, refused
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd, Updater
 
@@ -86,8 +86,8 @@ class BaseOptimizer(OfModel):
         listeners: Collection[Listener] = (),
         terminations: Sequence[TerminationCondition] | None = None,
     ) -> None:
-        super().__init__(model)
-        self.conf, self.listeners = conf, listeners
+        super().__init__(model, conf)
+        self.listeners = listeners
         as_listeners(listeners)
         if terminations is None:
             terminations = getattr(conf, "terminations", None)
@@ -192,9 +192,9 @@ class BaseOptimizer(OfModel):
         self._after = generator.get_state()
         norm = math.sqrt(nd.item(nd.dot(point.gradient, point.gradient)))
         if not math.isfinite(point.cost):
-            refuse("score", point.cost, self.model.iteration_count)
+            raise refused("score", point.cost, self.model.iteration_count)
         if not math.isfinite(norm) or not self.model.updater.running.is_finite():
-            refuse("norm of the gradient", norm, self.model.iteration_count)
+            raise refused("norm of the gradient", norm, self.model.iteration_count)
         return replace(point, gradient=nd.copy(point.gradient))
 
     def finish(self) -> None:
@@ -234,8 +234,7 @@ class BaseOptimizer(OfModel):
                 generator.set_state(self._after)
             end = replace(end, gradient=nd.copy(end.gradient))
         self.ended = any(condition.terminate(end.cost, start.cost, end.gradient) for condition in self.terminations)
-        self.accepted = self._evaluated
-        self.accepted.keep_state()
+        self.accepted = self._evaluated.kept()
         return end
 
     def _search(self, line: _Line, start: Trial) -> Trial:
@@ -255,10 +254,11 @@ class BaseOptimizer(OfModel):
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
         model = self.model
-        self._evaluated = result = self.computed(model, self._input)
+        compute = model.compute_gradient_and_score
+        computed = compute() if self._input is None else compute(self._input)
+        self._evaluated = result = self.result_of(model, computed)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
-        batch_size = result.examples if self.conf.mini_batch else None
-        gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)
+        gradient = model.updater.objective_gradient(result.divisor, model.iteration_count, model.epoch_count)
         if self._sign < 0:
             gradient = nd.multiply(gradient, -1.0)
         return Trial(0.0, result.score if self.minimize else -result.score, gradient)

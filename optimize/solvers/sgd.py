@@ -8,13 +8,11 @@ from typing import Any
 import nd
 from nd.arguments import checked
 from nd.interrupts import Held
-from nd.state import state
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
-from ..network_updater import NetworkUpdater
 from ..solver import OfModel
-from ..step_result import StepResult
+from ..step import StepResult
 
 
 class StochasticGradientDescent(OfModel):
@@ -40,8 +38,8 @@ class StochasticGradientDescent(OfModel):
 
     @checked
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Collection[Listener]) -> None:
-        super().__init__(model)
-        self.conf, self.listeners, self._averages = conf, listeners, conf.mini_batch
+        super().__init__(model, conf)
+        self.listeners = listeners
         as_listeners(listeners)
         default = "negative_gradient" if conf.minimize else "gradient"
         self.step_function = get_step_function(conf.step_function or default)
@@ -56,20 +54,47 @@ class StochasticGradientDescent(OfModel):
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
-        model: Any = self.model
-        updater: NetworkUpdater = model.updater
+        model: Any = self.reference()
+        guard = model.updater.guard
         try:
-            for _ in self.steps_of(iterations):
+            for _ in range(iterations) if type(iterations) is int else self.steps_of(iterations):
                 with self.lock:
-                    self._step(model, updater, step)
+                    self._step(model, step)
                 if self.listeners:
                     self.hear_iteration(model)
-                if updater.watch.arguments:
-                    updater.watch.after_step(model)
+                guard.ended(model)
         except BaseException:
-            self.abandon()
+            guard.settle(model)
             raise
         return self.accepted
+
+    def _step(self, model: Any, step: Any) -> None:
+        """Compute the gradient and go a step. Where that raises, everything is as it was."""
+        iteration, updater, generator = model.iteration_count, model.updater, nd.random.get_random()
+        drawn = generator.get_state()
+        updater.guard.begin(generator, drawn)
+        try:
+            compute = model.compute_gradient_and_score
+            result = compute() if step is None else compute(step)
+            if result is None or result.divisor != (result.examples if self.averages else 1):
+                result = self.result_of(model, result)
+            if self.listeners:
+                self._hear(model, result)
+            with Held():  # Ctrl-C waits until the update is counted
+                outcome = updater.update(result, iteration, model.epoch_count, self.step_function)
+                if outcome.refusal is not None:
+                    raise outcome.refusal
+                model.iteration_count, self.accepted = iteration + 1, result.kept()
+        except BaseException:
+            if model.iteration_count == iteration:
+                generator.set_state(drawn)
+            raise
+
+    def _hear(self, model: Any, result: StepResult) -> None:
+        """Let the listeners hear of a gradient that may be taken."""
+        _, error = model.updater.guard.judged(result, model.iteration_count)
+        if error is None:
+            self.hear_gradient(model, result)
 
     def get_state(self) -> OptimizerState:
         """Return nothing: what is learned is the updater's."""
@@ -81,44 +106,10 @@ class StochasticGradientDescent(OfModel):
 
     def abandon(self) -> None:
         """Settle what the device has still to say, where training ends by another error."""
-        self.model.updater.watch.give_up(self.model)
-
-    def _step(self, model: Any, updater: NetworkUpdater, step: Any) -> None:
-        """Compute the gradient and go a step. Where that raises, everything is as it was."""
-        iteration, generator, watch = model.iteration_count, nd.random.get_random(), updater.watch
-        drawn = generator.get_state()
-        watch.in_step = True
-        try:
-            result = self.computed(model, step)
-            result.check_finite(iteration)
-            if self.listeners:
-                self.hear_gradient(model, result)
-            batch_size = result.examples if self._averages else None
-            with Held():
-                if result.observed:
-                    watch.begin_update(iteration, generator, drawn)
-                self._update(model, updater, result, batch_size)
-        except BaseException:
-            if model.iteration_count == iteration:
-                generator.set_state(drawn)
-            raise
-
-    def _update(self, model: Any, updater: NetworkUpdater, result: StepResult, batch_size: int | None) -> None:
-        """Update, constrain and count, or leave everything as it was: parts of the user's own may raise."""
-        iteration, epoch, constraints = model.iteration_count, model.epoch_count, getattr(model, "constraints", None)
-        proven = updater.proven is self.step_function and (constraints is None or constraints.proven)
-        before = None if proven and not state.eager else updater.saved()
-        try:
-            updater.update(batch_size, iteration, epoch, self.step_function, result=result)
-            if constraints is not None:
-                constraints.apply(iteration + 1, epoch, updater.watch if result.observed else None)
-        except BaseException:
-            if before is not None:
-                updater.restore(before)
-            raise
-        model.iteration_count, self.accepted = iteration + 1, result
-        result.keep_state()
+        model = self.reference()
+        model.updater.guard.settle(model)
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
-        self.model.updater.watch.check(self.model)
+        model = self.reference()
+        model.updater.guard.check(model)

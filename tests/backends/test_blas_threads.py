@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+import nd
 from backends.cpu import numpy_backend
 from backends.cpu.blas_level1 import LEAST_ELEMENTS, LevelOne
 from backends.cpu.blas_threads import BlasThreads
@@ -165,7 +166,8 @@ def test_without_control_there_is_one_worker(monkeypatch):
 def test_one_light_task_leaves_a_blas_alone_that_uses_as_many_threads(threads, light, seen, monkeypatch):
     library, counts = FakeOpenBlas(4), []
     backend = backend_on(library, monkeypatch, threads)
-    backend.run_tasks([lambda: counts.append(library.count)], light=light)
+    with nd.use_backend(backend):
+        nd.run_tasks([lambda: counts.append(library.count)], light=light)
     assert counts == [seen]
     assert library.count == 4
 

@@ -61,7 +61,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "Normalizer"),
     "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
     "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
-    "PREPROCESSORS": ("nn/terms/preprocessors.py", "nn/conf/", "InputPreProcessor"),
+    "PREPROCESSORS": ("nn/terms/preprocessors.py", "nn/terms/", "InputPreProcessor"),
     "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
     "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),

@@ -289,7 +289,7 @@ def test_nothing_of_it_is_left(how):
     DROPPED[how]()
     gc.collect()
     net = DROPPED[how]()
-    owners = [*net.updater._shares, *net.gradients.workers]  # which hold views of the parameters
+    owners = [net.updater, *net.updater.recordings, *net.gradients.workers]  # which hold views of the parameters
     parts = [weakref.ref(part) for part in (net, net._vectors, *owners)]
     assert len(parts) > 3
     del net, owners

@@ -123,8 +123,9 @@ def aim(alarm, net, kind, when, rng):
             if net.iteration_count == chosen:
                 alarm.after(rng.uniform(0.0, lasted[-1]))
             began = time.perf_counter()
-            given(*arguments, **keywords)
+            outcome = given(*arguments, **keywords)
             lasted.append(time.perf_counter() - began)
+            return outcome
 
         net.updater.update = update
 

@@ -141,11 +141,11 @@ def test_weight_decay_follows_the_rate():
 def test_recorded_updates_stay_where_the_blocks_do():
     net = network(Nesterovs(learning_rate=0.1))
     net.fit(X, Y, epochs=3)
-    before = [dict(share._recordings._known) for share in net.updater._shares]
+    before = [dict(recordings._known) for recordings in net.updater.recordings]
     net.set_learning_rate(0.01)
     net.fit(X, Y, epochs=2)
     assert recorded_updates(net.updater) == [1]
-    assert [share._recordings._known for share in net.updater._shares] == before
+    assert [recordings._known for recordings in net.updater.recordings] == before
 
 
 def test_rates_that_are_not():

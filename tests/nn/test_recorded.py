@@ -30,6 +30,7 @@ from nn.terms.preprocessors import CnnToFeedForwardPreProcessor
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
 from optimize.chunks import Chunk, Segment, negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of
+from tests.updates import run_update
 
 RNG = np.random.default_rng(6)
 Y = np.eye(3)[RNG.integers(0, 3, 256)]
@@ -159,7 +160,7 @@ def test_a_penalty_of_ones_own_is_asked_every_time():
     updater = NetworkUpdater([Segment(0, 3, Sgd(1.0), (Doubling(1.0),))], params, gradient)
     for iteration, expected in enumerate((-1.0, -3.0, -7.0)):
         nd.fill(gradient, 0.0)
-        updater.update(1, iteration, 0, negative_gradient_step)
+        run_update(updater, 1, iteration, 0, negative_gradient_step)
         np.testing.assert_array_equal(nd.to_host(params), np.full((1, 3), expected, np.float32))
 
 

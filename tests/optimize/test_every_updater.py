@@ -33,6 +33,7 @@ from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
+from tests.updates import run_update
 
 NAMES = sorted(CASES)
 HANDS = [pytest.param(hand, id=f"{name}-{n}") for name in NAMES for n, hand in enumerate(CASES[name].hands)]
@@ -59,7 +60,7 @@ class Bench:
 
     def step(self, gradient, iteration, epoch):
         nd.assign(self.gradient, nd.create(np.asarray(gradient)[None]))
-        self.updater.update(None, iteration, epoch, negative_gradient_step)
+        run_update(self.updater, None, iteration, epoch, negative_gradient_step)
 
     @property
     def host(self):
@@ -250,10 +251,10 @@ def test_steps_after_the_first_make_no_arrays(name):
     with nd.use_backend("numpy"):
         bench = Bench(segments, np.ones((1, n)), "float32")
         for iteration in range(2):
-            bench.updater.update(8, iteration, 0, negative_gradient_step)
+            run_update(bench.updater, 8, iteration, 0, negative_gradient_step)
         tracemalloc.start()
         try:
-            bench.updater.update(8, 2, 0, negative_gradient_step)
+            run_update(bench.updater, 8, 2, 0, negative_gradient_step)
             assert tracemalloc.get_traced_memory()[1] < n  # bytes, a quarter of a vector
         finally:
             tracemalloc.stop()
@@ -286,5 +287,5 @@ def test_finds_the_minimum(function, updater, request):
         bench = Bench(whole(updater, np.array(exam["start"])), np.array(exam["start"]), "float64")
         for iteration in range(exam["steps"]):
             nd.assign(bench.gradient, nd.create([exam["slope"](nd.to_host(bench.params)[0].tolist())], "float64"))
-            bench.updater.update(None, iteration, 0, negative_gradient_step)
+            run_update(bench.updater, None, iteration, 0, negative_gradient_step)
         np.testing.assert_allclose(bench.host[0], exam["goal"], rtol=0.0, atol=EXAM_DISTANCE)

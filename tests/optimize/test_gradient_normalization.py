@@ -8,8 +8,8 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLaye
 from optimize import L2Regularization, NetworkUpdater, NoOp, Segment, Sgd
 from optimize.chunks import negative_gradient_step
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS, NormalizedLayer, check_gradient_normalization
-from optimize.step_result import StepResult
 from tests.stand_ins import TOLERANCE
+from tests.updates import run_update
 
 # Norms of the parameters 0..2 and 2..4: 5 and 12; of the layer: 13. The last two elements are not the layer's.
 GRADIENT = [3.0, -4.0, 0.0, 12.0, 100.0, -100.0]
@@ -64,9 +64,8 @@ def after(normalized, batch_size, gradient, others=(), dtype="float64"):
     """Return the update of NoOp with L2."""
     params, vector = nd.create(WEIGHTS[None], dtype), nd.create(np.array([gradient]), dtype)
     updater = NetworkUpdater([Segment(0, 6, NoOp(), (L2Regularization(0.5),))], params, vector, normalized)
-    gradients = [updater.gradient, *(nd.create(np.array(other), dtype) for other in others)]
-    result = StepResult(0.0, 0.0, 2, gradients, updater.watch)
-    updater.update(batch_size, 0, 0, negative_gradient_step, result=result)
+    more = [nd.create(np.array(other), dtype) for other in others]
+    run_update(updater, batch_size, 0, 0, negative_gradient_step, more)
     np.testing.assert_allclose(nd.to_host(params)[0], WEIGHTS - nd.to_host(vector)[0], **TOLERANCE[dtype])
     return nd.to_host(vector)[0]
 

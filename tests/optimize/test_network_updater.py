@@ -20,6 +20,7 @@ from optimize import (
 from optimize.chunks import negative_gradient_step
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
+from tests.updates import run_update
 
 PARAMS = [[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]]
 GRADIENT = [[8.0, 4.0, 0.0, -4.0, -8.0, 16.0]]
@@ -44,7 +45,7 @@ def vectors(dtype="float64"):
 def updated(segments, *, batch_size=None, iteration=0, epoch=0, dtype="float64"):
     """Return parameters and gradient vector after one update."""
     params, gradient = vectors(dtype)
-    NetworkUpdater(segments, params, gradient).update(batch_size, iteration, epoch, negative_gradient_step)
+    run_update(NetworkUpdater(segments, params, gradient), batch_size, iteration, epoch, negative_gradient_step)
     return nd.to_host(params)[0], nd.to_host(gradient)[0]
 
 
@@ -69,7 +70,7 @@ def test_the_penalty_comes_before_the_updater(backend, dtype):
     params, gradient = vectors(dtype)
     segment = Segment(0, 6, Nesterovs(0.1, momentum=0.5), (L2Regularization(0.5),))
     updater = NetworkUpdater([segment], params, gradient)
-    updater.update(4, 0, 0, negative_gradient_step)
+    run_update(updater, 4, 0, 0, negative_gradient_step)
     penalised = np.array([2.5, 0.0, 1.5, -3.0, 0.5, 1.0])
     np.testing.assert_allclose(nd.to_host(updater.state)[0], -0.1 * penalised, **TOLERANCE[dtype])
     np.testing.assert_allclose(nd.to_host(gradient)[0], 0.15 * penalised, **TOLERANCE[dtype])
@@ -105,32 +106,26 @@ def test_schedules_follow_their_counters(iteration, epoch, rate, penalty):
     np.testing.assert_allclose(update, rate * (GRADIENT[0] + penalty * np.array(PARAMS[0])), **TOLERANCE["float64"])
 
 
-def test_the_step_function_sees_every_chunk_once_with_the_update_and_the_rate(backend, dtype, monkeypatch):
+def test_the_step_function_sees_every_chunk_once_with_the_update_and_a_rate_of_1(backend, dtype, monkeypatch):
     monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=2, most_merged=0))
     params, gradient = vectors(dtype)
     segments = [Segment(0, 3, Sgd(0.5)), Segment(3, 5, Sgd(0.5), (L2Regularization(1.0),)), Segment(5, 6, NoOp())]
     record = Recorder()
-    NetworkUpdater(segments, params, gradient).update(2, 0, 0, record, rate=0.75)
+    run_update(NetworkUpdater(segments, params, gradient), 2, 0, 0, record)
     chunks = [slice(start, end) for start, end in pairwise([0, 2, 3, 5, 6])]
     assert [chunk.tolist() for chunk in record.params] == [PARAMS[0][chunk] for chunk in chunks]
     expected = [2.0, 1.0, 0.0, -3.0, 0.5, 8.0]
     for direction, chunk in zip(record.directions, chunks, strict=True):
         np.testing.assert_allclose(direction, expected[chunk], **TOLERANCE[dtype])
-    assert record.rates == [0.75] * 4
+    assert record.rates == [1.0] * 4
     np.testing.assert_array_equal(nd.to_host(params), PARAMS)  # only the step function moves them
-
-
-def test_the_rate_is_1_unless_given():
-    record = Recorder()
-    NetworkUpdater([Segment(0, 6, NoOp())], *vectors()).update(None, 0, 0, record)
-    assert record.rates == [1.0]
 
 
 def test_a_chunk_never_exceeds_what_the_backend_asks_for(monkeypatch):
     backend = nd.backend()
     monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=4))
     record = Recorder()
-    NetworkUpdater([Segment(0, 6, NoOp())], *vectors()).update(None, 0, 0, record)
+    run_update(NetworkUpdater([Segment(0, 6, NoOp())], *vectors()), None, 0, 0, record)
     assert [len(chunk) for chunk in record.params] == [4, 2]
 
 
@@ -146,12 +141,12 @@ def test_the_vectors_are_the_networks_own():
     updater = NetworkUpdater([Segment(0, 6, Sgd(1.0))], params, gradient)
     nd.fill(params, 1.0)
     nd.fill(gradient, 0.25)
-    updater.update(None, 0, 0, negative_gradient_step)
+    run_update(updater, None, 0, 0, negative_gradient_step)
     np.testing.assert_array_equal(nd.to_host(params), np.full((1, 6), 0.75))
 
 
 def test_a_network_without_parameters():
     params, gradient = nd.zeros(1, 0), nd.zeros(1, 0)
     updater = NetworkUpdater([], params, gradient)
-    updater.update(8, 0, 0, negative_gradient_step)
+    run_update(updater, 8, 0, 0, negative_gradient_step)
     assert updater.state.shape == (1, 0)

@@ -48,7 +48,7 @@ def test_its_gradient_is_that_of_the_score(mini_batch):
     net = network(mini_batch, **PENALTIES)
     params = np.array(nd.to_host(net.params()))
     net.compute_gradient_and_score()
-    gradient = np.array(nd.to_host(net.updater.objective_gradient(len(X) if mini_batch else None, 0, 0)))
+    gradient = np.array(nd.to_host(net.updater.objective_gradient(len(X) if mini_batch else 1, 0, 0)))
     for place in range(params.size):
         moved = []
         for sign in (1.0, -1.0):

@@ -30,6 +30,7 @@ from optimize import (
 )
 from optimize.chunks import negative_gradient_step
 from optimize.updaters import UPDATERS
+from tests.updates import run_update
 
 LATER = 6  # the first step, from 1 on, with another rate where there is a schedule
 STEPS, CLOSE = 50, 1e-6  # largest difference of any parameter in any step
@@ -176,7 +177,7 @@ def ours(updater, penalties=()):
     rows = []
     for t in range(STEPS):
         nd.assign(gradient, nd.create(slope(nd.to_host(params))))
-        network_updater.update(None, t, 0, negative_gradient_step)
+        run_update(network_updater, None, t, 0, negative_gradient_step)
         rows.append(np.array(nd.to_host(params))[0])
     return np.stack(rows)
 

@@ -20,6 +20,7 @@ from optimize.chunks import negative_gradient_step
 from optimize.regularization import penalty_sum
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
+from tests.updates import run_update
 
 PARAMS = np.array([[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]])
 GRADIENT = np.array([[8.0, 4.0, 0.0, -4.0, -8.0, 16.0]])
@@ -29,7 +30,7 @@ def updated(segments, dtype="float64", **counts):
     """Return the parameters, the update and the state after one step."""
     params, gradient = nd.create(PARAMS, dtype), nd.create(GRADIENT, dtype)
     updater = NetworkUpdater(segments, params, gradient)
-    updater.update(2, counts.get("iteration", 0), counts.get("epoch", 0), negative_gradient_step)
+    run_update(updater, 2, counts.get("iteration", 0), counts.get("epoch", 0), negative_gradient_step)
     return [np.array(nd.to_host(each))[0] for each in (params, gradient, updater.state)]
 
 
@@ -74,7 +75,7 @@ def test_a_record_of_the_update_reads_the_rate_anew():
     updater = NetworkUpdater([Segment(0, 6, sgd, (decay,))], params, gradient)
     for iteration in range(3):
         nd.fill(gradient, 0.0)
-        updater.update(2, iteration, 0, negative_gradient_step)
+        run_update(updater, 2, iteration, 0, negative_gradient_step)
     np.testing.assert_allclose(nd.to_host(params), PARAMS * 0.5 * 0.75 * 0.875, **TOLERANCE["float64"])
 
 

@@ -23,6 +23,7 @@ from tests.own_parts.loss import PseudoHuber
 from tests.own_parts.updater import SignOfMeans
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import recorded, recorded_updates, split_small_minibatches, workers_of
+from tests.updates import run_update
 
 FOLDER = pathlib.Path(__file__).parent
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith(("__", "test_")))
@@ -199,7 +200,7 @@ def test_the_updater_is_its_formula(backend):
     for iteration in range(4):
         g = np.random.default_rng(iteration).normal(size=7)
         nd.assign(gradient, as_input(backend, g[None]))
-        updater.update(None, iteration, 0, negative_gradient_step)
+        run_update(updater, None, iteration, 0, negative_gradient_step)
         expected -= 0.1 * np.sign(0.5 * m + 0.5 * g)
         m = 0.75 * m + 0.25 * g
         np.testing.assert_allclose(nd.to_host(params)[0], expected, **TOLERANCE["float64"])

@@ -32,7 +32,6 @@ class OutputMixin:
     activation: Activation
     activation_gradient: Callable[..., Array]
     backward_delta: Callable[..., Array | None]
-    taken_back: Callable[..., Array | None]
 
     def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
         """Return the loss summed over the minibatch, a scalar array, and its gradient ``dL/dz [N, n_out]``.
@@ -98,10 +97,6 @@ class OutputMixin:
         """
         cache = kept.cache
         return nd.addi(delta, self.activation_gradient(epsilon, cache.z, cache.a, kept.context))
-
-    def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
-        """Write the gradients, from the result of `loss_and_delta`; return dL/dx, None where nobody needs it."""
-        return self.taken_back(self.backward_delta, delta, kept, grads)
 
     @contextmanager
     def _named(self, labels: Array, a: Array) -> Iterator[None]:

@@ -12,7 +12,7 @@ from nd.typing import Array
 from ...terms import data_formats
 from ...terms.distributions import Distribution
 from ...terms.java_form import TIMED, JavaForm
-from ...terms.weight_inits import weight_init_of
+from ...terms.weights import weight_init_of
 from ..base import FeedForwardConf
 from ..runtime import LayerRuntime, State
 from ..series import SeriesConf, check_series

@@ -84,7 +84,7 @@ def test_two_threads_train_two_networks_at_once():
 
 
 def record(backend, run):
-    recording, result = backend.recorder().record(run, lambda: None)
+    recording, (result,) = backend.recorder().record(lambda: [run()], lambda: None)
     return recording, result
 
 

@@ -13,10 +13,10 @@ _LOW = "the facade's own machinery for backends; the layers call it with arrays 
 EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "check", "following", "with_inputs", "with_n_in", "output_type", "preprocessor_for", "resolved",
-            "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
-            "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of", "check_inputs",
-            "check_range", "from_row", "node_types", "with_confs", "projections",
+            "check", "following", "with_inputs", "with_n_in", "output_type", "output_types", "preprocessor_for",
+            "resolved", "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs",
+            "out_sizes", "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of",
+            "check_inputs", "check_range", "from_row", "node_types", "with_confs", "projections",
             "lstm_specs", "of_series", "say_what_is_ignored",
             "examples_of", "looks_at",
         )], _LAYER,
@@ -26,7 +26,7 @@ EXEMPT: dict[str, str] = {
             "apply", "coefficients", "apply_dropout", "backprop", "get_parameter", "constrained", "on", "draw",
             "pre_process", "feed_forward_mask", "mask", "mask_into", "numbers", "value_of_sum", "at", "value_at",
             "count", "learning_rate_at", "coefficient_for", "terminate", "retained", "dropout_factors", "direction",
-            "first_step", "learn", "refine", "is_done", "set_state", "slope", "terms", "get_in_order", "gain",
+            "first_step", "learn", "refine", "set_state", "slope", "terms", "get_in_order", "gain",
         )], _STEP,
     ),
     **dict.fromkeys(
@@ -89,7 +89,7 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "check_array", "check_given", "check_initialized", "check_labels", "check_lengths", "check_mask",
             "check_not_learning", "check_number", "check_outputs", "check_repeatable", "check_same_dtype",
-            "check_source", "computed", "fitted_group", "fixed", "hear_gradient", "hear_iteration", "map_arrays",
+            "check_source", "fitted_group", "fixed", "hear_gradient", "hear_iteration", "map_arrays", "result_of",
             "new_normalizer", "normalizer_of", "note_sizes", "passing", "point", "pre_processed", "read_settings",
             "rows_of", "set_rows", "single", "steps_of", "through", "value_of", "weigh", "who", "with_rows",
             "write_settings", "written",

@@ -23,6 +23,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
+from nn.conf.nodes import sources_of
 from nn.pictures.diagram import diagram_of
 from nn.pictures.dot import dot_of
 from nn.pictures.layout import layout_of
@@ -142,7 +143,7 @@ def test_every_box_and_every_arrow_is_there(name):
     expected = [
         (names[len(conf.input_names) + source if source >= 0 else -1 - source], names[len(conf.input_names) + number])
         for number, node in enumerate(conf.nodes)
-        for source in node.inputs
+        for source in sources_of(node)
     ]
     assert sorted((first, last) for first, last, _ in arrows(root)) == sorted(expected)
 

@@ -21,7 +21,7 @@ from optimize.earlystopping import (
     ScoreImprovementEpochTerminationCondition,
     TerminationReason,
 )
-from optimize.step_result import StepWatch
+from optimize.step import StepGuard
 
 NAN = float("nan")
 BATCHES = 2  # in an epoch
@@ -43,7 +43,7 @@ class Fake:
         self.scores, self.listeners = list(scores), list(listeners)
         self.steps, self.epoch_count, self.asked = 0, 0, 0
         self.iteration_count, self.batch_size, self.last_etl_ms = 0, 1, 0.0
-        self.updater = SimpleNamespace(watch=StepWatch())
+        self.updater = SimpleNamespace(guard=StepGuard())
 
     def fit_batch(self, data):
         step = self.scores[self.steps] if self.steps < len(self.scores) else 1.0
@@ -254,7 +254,7 @@ def test_a_step_that_is_not_finite_is_an_error_without_the_condition():
 def test_what_the_device_says_at_the_end_of_the_epoch_counts_too():
     """The steps look sound until somebody asks."""
 
-    class Watch(StepWatch):
+    class Guard(StepGuard):
         asked = 0
 
         def check(self, model):
@@ -263,7 +263,7 @@ def test_what_the_device_says_at_the_end_of_the_epoch_counts_too():
                 raise nd.NumericError("fit: the gradient must be finite")
 
     model = Fake()
-    model.updater = SimpleNamespace(watch=Watch())
+    model.updater = SimpleNamespace(guard=Guard())
     result = fit(model, iteration_termination_conditions=[InvalidScoreIterationTerminationCondition()])
     assert result.termination_reason is TerminationReason.ITERATION_TERMINATION
     assert (model.steps, result.total_epochs) == (BATCHES, 0)

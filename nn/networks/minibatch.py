@@ -1,9 +1,8 @@
-"""The input of one step: a minibatch, brought to the network's backend."""
+"""A minibatch, brought to the network's backend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import nd
@@ -11,117 +10,13 @@ from nd.arrays.creation import is_ready
 from nd.dataset import DataSet
 from nd.typing import Array
 
+from ..step.step_input import Arrays, Masks, StepInput
 from ..terms.data_formats import inward
 
 if TYPE_CHECKING:
     from nd.dataset import MultiDataSet
 
     from .features_check import FeaturesCheck
-
-Arrays = tuple[Array, ...]
-Masks = tuple[Array | None, ...]
-_NOT_OWN = (False,)
-
-
-class Truncation(NamedTuple):
-    """How the way back goes through a segment of series in layers with a state; see `Context`."""
-
-    restarts: bool = False
-    back_length: int | None = None
-
-
-WHOLE = Truncation()
-"""With the state that came in, over all time steps."""
-
-
-class StepInput:
-    """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
-
-    Parameters
-    ----------
-    features : tuple of array
-        Of every input of the network.
-    labels : tuple of array
-        Of every output; none for a prediction.
-    features_masks, labels_masks : tuple of array or None
-        Of every input and of every output; without them there are none.
-    state : tuple of array ``[N, ...]``
-        Carried by layers from the segment before.
-    own : tuple of bool
-        Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
-    truncation : Truncation
-        Of the way back.
-    loss_weights : tuple of float
-        For every output what its loss is multiplied by; none for 1.
-
-    Attributes
-    ----------
-    arrays : tuple of array or None
-        Everything whose numbers change from step to step.
-    examples : int
-        N: rows of the first labels, of which networks that stack inputs have more; without them of features.
-    key : tuple
-        Shapes of everything, the truncation and the weights of losses: steps of one key take the same operations.
-    """
-
-    __slots__ = (
-        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "own",
-        "state", "truncation",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        features: Arrays,
-        labels: Arrays = (),
-        features_masks: Masks = (),
-        labels_masks: Masks = (),
-        state: Arrays = (),
-        own: tuple[bool, ...] = (),
-        truncation: Truncation = WHOLE,
-        loss_weights: tuple[float, ...] = (),
-    ) -> None:
-        self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
-        self.loss_weights = loss_weights
-        self.features_masks = features_masks or (None,) * len(features)
-        self.labels_masks = labels_masks or (None,) * len(labels)
-        self.arrays = (*features, *labels, *self.features_masks, *self.labels_masks, *state)
-        self.own = own or (False,) * (len(self.arrays) - len(state))
-        self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in self.arrays])
-        if truncation is not WHOLE:
-            self.key = (*self.key, truncation)
-        if loss_weights:
-            self.key = (*self.key, "loss weights", *loss_weights)
-        self.examples: int = (labels or features)[0].shape[0]
-
-    def labels_mask(self, output: int) -> Array | None:
-        """Return the mask of an output's labels, None for none."""
-        return self.labels_masks[output] if self.labels_masks else None
-
-    def with_arrays(self, arrays: Sequence[Array | Any]) -> StepInput:
-        """Return the same with others in the place of `arrays`."""
-        rest = iter(arrays)
-        groups = (self.features, self.labels, self.features_masks, self.labels_masks, self.state)
-        features, labels, features_masks, labels_masks, state = (tuple(islice(rest, len(group))) for group in groups)
-        masks = features_masks, labels_masks
-        return StepInput(features, labels, *masks, state, self.own, self.truncation, self.loss_weights)
-
-    def with_state(self, state: Arrays) -> StepInput:
-        """Return the same with another state."""
-        masks = self.features_masks, self.labels_masks
-        return StepInput(self.features, self.labels, *masks, state, self.own, self.truncation, self.loss_weights)
-
-    def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
-        """Return the same with other weights of the outputs' losses."""
-        masks = self.features_masks, self.labels_masks
-        return StepInput(self.features, self.labels, *masks, self.state, self.own, self.truncation, weights)
-
-    def part(self, rows: slice) -> StepInput:
-        """Return views of some of the examples."""
-        if rows.start == 0 and rows.stop == self.examples:
-            return self
-        part = self.with_arrays([None if array is None else array[rows, ...] for array in self.arrays])
-        part.own = (False,) * len(self.own)
-        return part
 
 
 def as_features(who: str, x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
@@ -192,7 +87,6 @@ class Minibatch:
         self.features: tuple[Array | Any, ...] = ()
         self.labels: tuple[Array | Any, ...] = ()
         self.clear_masks()
-        self._own: tuple[tuple[bool, ...], ...] = ((), ())
 
     def clear_masks(self) -> None:
         """Forget the masks."""
@@ -206,14 +100,14 @@ class Minibatch:
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""
         if len(xs) == 1 and self._is_next(xs[0]):
-            self.features, self._own = (xs[0],), (_NOT_OWN, self._own[1])
+            self.features = (xs[0],)
             return
         if len(xs) != len(self.accepts):
             raise nd.ShapeError(
                 f"{self.who}: expected features of {len(self.accepts)} input(s), got {len(xs)}. Give an array for "
                 "each of them, as MultiDataSet(features, labels) holds them."
             )
-        features, own = [], []
+        features = []
         for number, (x, accepts) in enumerate(zip(xs, self.accepts, strict=True)):
             if accepts.rows is not None:
                 accepts.check_indices(x)  # before they take the place of what was set
@@ -223,8 +117,7 @@ class Minibatch:
             if array.shape[1:] != accepts.fitting:
                 accepts.check(tuple(array.shape))
             features.append(inward(array, accepts.last) if accepts.last else array)
-            own.append(staged is not None)
-        self.features, self._own = tuple(features), (tuple(own), self._own[1])
+        self.features = tuple(features)
 
     def _is_next(self, x: Any) -> bool:
         """Tell whether x is like the features before, of a single input, and may stay as it is: the usual case."""
@@ -235,21 +128,20 @@ class Minibatch:
     def set_labels(self, ys: Sequence[Any]) -> None:
         """Set labels of every output: ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
         if len(ys) == self.outputs == 1 and self.labels_last[0] is None and is_ready(ys[0], self.dtype):
-            self.labels, self._own = (ys[0],), (self._own[0], _NOT_OWN)
+            self.labels = (ys[0],)
             return
         if len(ys) != self.outputs:
             raise nd.ShapeError(
                 f"{self.who}: expected labels of {self.outputs} output(s), got {len(ys)}. Give an array for each of "
                 "them, as MultiDataSet(features, labels) holds them."
             )
-        labels, own = [], []
+        labels = []
         for number, (y, last) in enumerate(zip(ys, self.labels_last, strict=True)):
             ready = is_ready(y, self.dtype)
             staged = None if ready else self._staged(f"labels{number}", y)
             array = y if ready else nd.as_array(y, self.dtype) if staged is None else staged
             labels.append(inward(array, last) if last else array)
-            own.append(staged is not None)
-        self.labels, self._own = tuple(labels), (self._own[0], tuple(own))
+        self.labels = tuple(labels)
 
     def _staged(self, name: str, data: Any) -> Array | None:
         """Return host data in this object's buffers, where the backend copies them while the host goes on."""
@@ -303,15 +195,12 @@ class Minibatch:
     def step(self) -> StepInput:
         """Return the minibatch as the input of a step of training; errors as `check`."""
         self.check()
-        own = (*self._own[0], *self._own[1], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
-        return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, own=own)
+        return StepInput(self.features, self.labels, self.features_masks, self.labels_masks)
 
     def step_without_labels(self, state: Callable[[Arrays], Arrays]) -> StepInput:
         """Return the minibatch as the input of a prediction, with the state for such features."""
         self.check_features()
-        own = (*self._own[0], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
-        before = state(self.features)
-        return StepInput(self.features, (), self.features_masks, self.labels_masks, before, own)
+        return StepInput(self.features, (), self.features_masks, self.labels_masks, state(self.features))
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""

@@ -5,9 +5,11 @@ import pytest
 
 import nd
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.step.minibatch import StepInput
+from nn.conf.nodes import Source
 from nn.step.nodes import NETWORK_INPUT
 from nn.step.propagation import Propagation
+from nn.step.shared_nodes import masks_behind
+from nn.step.step_input import StepInput
 
 RNG = np.random.default_rng(7)
 X, Y = RNG.normal(size=(6, 4)), np.eye(3)[RNG.integers(0, 3, 6)]
@@ -27,9 +29,17 @@ def propagation(net, nodes):
     return Propagation(nodes, (len(nodes) - 1,), vectors.layout, vectors.params, vectors.gradient, "float64")
 
 
+def there_and_back(propagation, step):
+    """Write the gradient; return the loss."""
+    passed = propagation.forward(step)
+    loss, deltas, epsilons = propagation.losses_of(step, passed)
+    propagation.backward(passed, deltas, epsilons)
+    return loss
+
+
 def test_a_chain_names_the_node_before():
     nodes = network(dense(), dense()).shared_nodes.nodes
-    assert [node.inputs for node in nodes] == [(NETWORK_INPUT,), (0,), (1,)]
+    assert [node.inputs for node in nodes] == [(Source(NETWORK_INPUT),), (Source(0),), (Source(1),)]
     assert [node.position for node in nodes] == [0, 1, 2]
 
 
@@ -39,16 +49,15 @@ def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_th
     net, shorter = network(dense(), dense()), network(dense())
     shorter.set_params(nd.to_host(net.params())[:, net.layers[0].num_params() :])
     first, second, last = net.shared_nodes.nodes
-    past = propagation(net, (first, second._replace(inputs=(NETWORK_INPUT,)), last))
+    past = propagation(net, (first, second._replace(inputs=(Source(NETWORK_INPUT),)), last))
     expected = propagation(shorter, shorter.shared_nodes.nodes)
     nd.fill(net.vectors.gradient, 7.0)
     x = nd.create(X, dtype="float64")
     step = StepInput((x,), (nd.create(Y, dtype="float64"),), (mask,))
-    loss, _ = past.gradient_and_loss(step)
-    expected_loss, _ = expected.gradient_and_loss(step)
+    loss, expected_loss = there_and_back(past, step), there_and_back(expected, step)
     assert float(loss) == float(expected_loss)
     gradient, count = nd.to_host(net.vectors.gradient)[0], net.layers[0].num_params()
     np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.vectors.gradient)[0])
     assert (gradient[:count] == 7.0).all()
     if mask is not None:
-        np.testing.assert_array_equal(past.masks_behind((x,), (mask,))[0], mask)
+        np.testing.assert_array_equal(masks_behind(past.nodes, ("input",), (x,), (mask,), "float64")[-1], mask)

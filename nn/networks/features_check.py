@@ -9,6 +9,7 @@ import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 
+from ..conf.nodes import sources_of
 from ..layers.base import LayerConf
 from ..terms.data_formats import SERIES, arranged, channels_last, fits
 from ..terms.input_type import RecurrentType
@@ -31,7 +32,7 @@ class FeaturesCheck:
     """
 
     def __init__(self, conf: NetworkConfiguration, number: int, any_length: bool = False) -> None:
-        readers = [node for node in conf.nodes if -1 - number in node.inputs]
+        readers = [node for node in conf.nodes if -1 - number in sources_of(node)]
         first = readers[0] if len(readers) == 1 else None
         layer: Any = None if first is None else first.conf.innermost
         self._type = conf.network_input_types()[number]

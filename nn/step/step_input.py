@@ -1,0 +1,113 @@
+"""The input of one step: what a network is given of a minibatch, and what decides on the operations."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nd.execution.recording import mapped
+from nd.typing import Array
+
+Arrays = tuple[Array, ...]
+Masks = tuple[Array | None, ...]
+
+
+class Truncation(NamedTuple):
+    """How the way back goes through a segment of series in layers with a state; see `Context`."""
+
+    restarts: bool = False
+    back_length: int | None = None
+
+
+WHOLE = Truncation()
+"""With the state that came in, over all time steps."""
+
+
+class StepArrays(NamedTuple):
+    """Everything whose numbers change from step to step; see `StepInput`."""
+
+    features: Arrays
+    labels: Arrays
+    features_masks: Masks
+    labels_masks: Masks
+    state: Arrays
+
+
+class StepInput:
+    """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
+
+    Parameters
+    ----------
+    features : tuple of array
+        Of every input of the network.
+    labels : tuple of array
+        Of every output; none for a prediction.
+    features_masks, labels_masks : tuple of array or None
+        Of every input and of every output; without them there are none.
+    state : tuple of array ``[N, ...]``
+        Carried by layers from the segment before.
+    truncation : Truncation
+        Of the way back.
+    loss_weights : tuple of float
+        For every output what its loss is multiplied by; none for 1.
+
+    Attributes
+    ----------
+    arrays : StepArrays
+    examples : int
+        N: rows of the first labels, of which networks that stack inputs have more; without them of features.
+    key : tuple
+        Shapes of everything, the truncation and the weights of losses: steps of one key take the same operations.
+    """
+
+    __slots__ = (
+        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "state",
+        "truncation",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        features: Arrays,
+        labels: Arrays = (),
+        features_masks: Masks = (),
+        labels_masks: Masks = (),
+        state: Arrays = (),
+        truncation: Truncation = WHOLE,
+        loss_weights: tuple[float, ...] = (),
+    ) -> None:
+        features_masks, labels_masks = features_masks or (None,) * len(features), labels_masks or (None,) * len(labels)
+        self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
+        self.features_masks, self.labels_masks, self.loss_weights = features_masks, labels_masks, loss_weights
+        self.arrays = StepArrays(features, labels, features_masks, labels_masks, state)
+        self.examples: int = (labels or features)[0].shape[0]
+        every = (*features, *labels, *features_masks, *labels_masks, *state)
+        self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in every])
+        if truncation is not WHOLE:
+            self.key = (*self.key, truncation)
+        if loss_weights:
+            self.key = (*self.key, "loss weights", *loss_weights)
+
+    def labels_mask(self, output: int) -> Array | None:
+        """Return the mask of an output's labels, None for none."""
+        return self.labels_masks[output] if self.labels_masks else None
+
+    def with_arrays(self, arrays: StepArrays) -> StepInput:
+        """Return the same with others in the place of `arrays`."""
+        return StepInput(*arrays, self.truncation, self.loss_weights)
+
+    def with_state(self, state: Arrays) -> StepInput:
+        """Return the same with another state."""
+        return self.with_arrays(self.arrays._replace(state=state))
+
+    def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
+        """Return the same with other weights of the outputs' losses."""
+        return StepInput(*self.arrays, self.truncation, weights)
+
+    def part(self, rows: slice) -> StepInput:
+        """Return views of some of the examples."""
+        if rows.start == 0 and rows.stop == self.examples:
+            return self
+
+        def rows_of(array: Any) -> Any:
+            return None if array is None else array[rows, ...]
+
+        return self.with_arrays(mapped(rows_of, self.arrays))

@@ -1,0 +1,400 @@
+"""A step: what a model computes on a minibatch, and the guard that says whether it may be taken."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import nd
+from nd.random import Random
+from nd.state import state, within
+from nd.typing import Array
+
+if TYPE_CHECKING:
+    from .network_updater import NetworkUpdater
+
+logger = logging.getLogger("nd")
+CELLS = 7  # arrays [] that an update is given where the device decides
+CHECK_EVERY = 64  # steps after which the host asks at the latest
+TAME = 1e12  # gradients and factors below it make no update that overflows
+
+
+class Gradients:
+    """The gradient in memory: one vector ``[n]`` of every worker, whose sum it is. Added up once, in the first.
+
+    Parameters
+    ----------
+    first : array ``[n]``
+        The network's gradient vector.
+    more : sequence of array ``[n]``
+        Of further workers.
+
+    Attributes
+    ----------
+    evidence : tuple of array, or None
+        What a `StepGuard` has seen of them: the sum of every vector's squares; on a device, which has its own, nothing.
+        None: nobody has looked at the gradient as it is now.
+    """
+
+    __slots__ = ("_backend", "_first", "_more", "evidence")
+
+    def __init__(self, first: Array, more: Sequence[Array] = ()) -> None:
+        self._backend, self._first, self._more = nd.backend(), first, tuple(more)
+        self.evidence: tuple[Array, ...] | None = None
+
+    def written(self, more: tuple[Array, ...], evidence: tuple[Array, ...] | None) -> None:
+        """Hear that the workers have computed: `more` are the vectors beside the first."""
+        self._more, self.evidence = more, evidence
+
+    def whole(self) -> Array:
+        """Return the gradient ``[n]``, to be read or written: what was seen of it before counts no longer."""
+        more, self._more, self.evidence = self._more, (), None
+        if more:
+            with within(self._backend), self._backend.quiet():
+                for other in more:
+                    nd.addi(self._first, other)
+        return self._first
+
+    def take(self) -> tuple[Array, ...]:
+        """Hand over the vectors beside the first to an update, which adds them to it and overwrites it."""
+        more, self._more, self.evidence = self._more, (), None
+        return more
+
+    def norm(self) -> float:
+        """Return the Euclidean norm of the gradient; NaN or infinite if any of its elements is.
+
+        Of several workers' vectors whose squares are known, the sum of their norms.
+        """
+        if self.evidence:
+            item, total = self._backend.item, 0.0
+            for square in self.evidence:
+                total += math.sqrt(item(square))
+            if total < math.inf:  # nor NaN
+                return total
+        with within(self._backend):
+            return self._backend.quietly(_norm, self.whole())
+
+
+def _norm(gradient: Array) -> float:
+    square = nd.item(nd.dot(gradient, gradient))
+    if math.isfinite(square) or gradient.shape[0] == 0:
+        return math.sqrt(square)
+    largest = nd.item(nd.max(nd.absolute(gradient)))  # the square of a large finite number may be infinite
+    if not 0.0 < largest < float("inf"):
+        return largest
+    scaled = nd.multiply(gradient, 1.0 / largest)
+    return largest * math.sqrt(nd.item(nd.dot(scaled, scaled)))
+
+
+class StepResult(NamedTuple):
+    """Loss, penalties, gradient and state of one minibatch; its arrays are overwritten by the next computation.
+
+    Attributes
+    ----------
+    loss : array ``[]`` or float
+        Summed over the examples.
+    penalty : array ``[]`` or float
+        Sum of the penalties on the parameters.
+    examples : int
+    gradients : Gradients
+        Summed over the examples.
+    divisor : int
+        Of loss and gradient: the examples where the score is their mean, else 1.
+    state : tuple of array
+        Handed on by layers to the next segment of the same series.
+    known_score : float, optional
+        The score, where it costs no waiting for a device.
+    """
+
+    loss: Array | Any
+    penalty: Array | float
+    examples: int
+    gradients: Gradients
+    divisor: int = 1
+    state: tuple[Array, ...] = ()
+    known_score: float | None = None
+
+    @property
+    def score(self) -> float:
+        """The regularised score, before the update: mean or summed loss, and the penalties. Waits for a device."""
+        if self.known_score is not None:
+            return self.known_score
+        return nd.item(self.loss / self.divisor + self.penalty)
+
+    def gradient(self) -> Array:
+        """Return the gradient ``[n]``, the network's vector: what is written into it is what an update takes."""
+        return self.gradients.whole()
+
+    def kept(self) -> StepResult:
+        """Return the same with a state of its own, which the next computation does not overwrite."""
+        return self._replace(state=tuple(map(nd.copy, self.state))) if self.state else self
+
+
+class Outcome(NamedTuple):
+    """Whether an update was taken: then parameters, updater state and constraints have changed, else nothing has.
+
+    Attributes
+    ----------
+    refusal : NumericError or None
+        Why it was refused, as far as that is known without waiting: where the host decides, always.
+    guard, number
+        Who knows it later, and of which update.
+    """
+
+    refusal: nd.NumericError | None = None
+    guard: DeviceGuard | None = None
+    number: int = 0
+
+    @property
+    def error(self) -> nd.NumericError | None:
+        """Why it was refused, None where it was taken; waits for a device that decides."""
+        return self.refusal if self.guard is None else self.guard.error_of(self.number)
+
+    @property
+    def taken(self) -> bool:
+        """Whether it was taken; waits for a device that decides."""
+        return self.error is None
+
+
+TAKEN = Outcome()
+
+
+class StepGuard:
+    """Decides whether a step may be taken, where an operation is over when it returns: the host looks before.
+
+    Score and gradient must be finite. A large gradient may still make an update that overflows, and parts of a user's
+    own may raise in the middle of one: then there are copies to go back to, which cost about as much as an update. They
+    are not needed where the gradient is small enough, and the update has run before from a recording, that is without
+    anybody's code.
+
+    Attributes
+    ----------
+    cells : tuple of array ``[]``
+        What an update on a device is given to decide by; none where the host decides.
+    doubt : str
+        A sentence of the error: what may be wrong with data that nobody has looked at.
+    """
+
+    cells: tuple[Array, ...] = ()
+
+    def __init__(self, penalties: Any = None) -> None:
+        self.backend, self.penalties, self.doubt = nd.backend(), penalties, ""
+        self._proven: set[object] = set()  # keys of updates that run from recordings
+
+    # ---- while the gradient is computed
+
+    def penalty(self, iteration: int, epoch: int) -> Array | float:
+        """Return the sum of the penalties on the parameters, for the step that begins."""
+        penalties = self.penalties
+        return 0.0 if penalties is None or penalties.is_none else penalties.at(iteration, epoch)
+
+    def observe(self, loss: Array, gradient: Array) -> Array | None:
+        """See the summed loss and the gradient ``[n]`` of a step; can be recorded. Return the sum of its squares."""
+        return nd.dot(gradient, gradient)
+
+    def score(self, loss: Array, penalty: Array | float, divisor: int) -> float | None:
+        """Return the score of a step, None where the host would wait for it."""
+        item = self.backend.item
+        no_penalty = type(penalty) is float and not penalty
+        return item(loss / divisor) + 0.0 if no_penalty else item(loss / divisor + penalty)  # 0.0, also of -0.0
+
+    # ---- an update
+
+    def knows(self, key: object) -> bool:
+        """Tell whether the updates of that key have run from recordings."""
+        return key in self._proven and not state.eager
+
+    def forget(self) -> None:
+        """Hear that updates are other ones from now on."""
+        self._proven.clear()
+
+    def judged(self, result: StepResult, iteration: int) -> tuple[float, nd.NumericError | None]:
+        """Return the norm of the gradient, and the error of a step that must not be taken, None of one that may."""
+        score, norm = result.score, result.gradients.norm()
+        if math.isfinite(score) and math.isfinite(norm):
+            return norm, None
+        what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
+        return norm, refused(what, value, iteration)
+
+    def taken(self, iteration: int) -> Outcome:
+        """Return the outcome of an update that has run, and cannot have gone wrong but by what a device knows."""
+        return TAKEN
+
+    def carry_out(
+        self, iteration: int, updater: NetworkUpdater, run: Callable[[], bool], key: object, tame: bool
+    ) -> Outcome:
+        """Run an update of parameters and states; take it back where it raises, or leaves something not finite.
+
+        Parameters
+        ----------
+        iteration : int
+        updater : NetworkUpdater
+        run : callable
+            Tells whether it runs from recordings from now on.
+        key : object
+            What `knows` is asked for.
+        tame : bool
+            Whether it cannot overflow.
+        """
+        saved = updater.saved()
+        try:
+            pure = run()
+            if not tame and not updater.is_finite():
+                updater.restore(saved)
+                return Outcome(refused("update", "NaN or infinity in it", iteration))
+        except BaseException:
+            updater.restore(saved)
+            raise
+        if pure and not state.eager:
+            self._proven.add(key)
+        return self.taken(iteration)
+
+    def held(self, before: Array, now: Array) -> Array:
+        """Return what is written after an update: `now`, or `before` where the update has been undone."""
+        return now
+
+    # ---- steps of a model, whose outcome a device says later
+
+    def begin(self, generator: Random, drawn: tuple[int, int]) -> None:
+        """Hear that a step begins, which `ended` or `settle` ends; the generator stands there."""
+
+    def ended(self, model: Any) -> None:
+        """Ask now and then how the steps went."""
+
+    def score_asked(self, model: Any) -> None:
+        """Hear that the host has waited for a score."""
+
+    def check(self, model: Any) -> None:
+        """Wait for all steps so far; raise the NumericError of one that was not taken."""
+
+    def settle(self, model: Any) -> None:
+        """As `check`, where something else is being done or said than training: the error is logged instead."""
+
+
+class DeviceGuard(StepGuard):
+    """The same where the host goes on while the device computes: that decides, and takes back what it must.
+
+    Parameters and updater state stay as they are from the first step on whose score or gradient is not finite; `check`
+    asks whether there was one. So may the host be many steps ahead, and wait for none.
+
+    Parameters
+    ----------
+    penalties : MergedPenaltySum
+    memory : array ``[7]``
+        For the loss, penalties, elements of the gradient that are not finite, steps, the failed one, its loss and
+        penalties: the cells.
+    """
+
+    def __init__(self, penalties: Any, memory: Array) -> None:
+        super().__init__(penalties)
+        self.cells, self._memory = nd.cells(memory), memory
+        self._in_step = False
+        self._first = 0
+        self._numbered = 0  # updates before those that the device has counted
+        self._refused: list[tuple[int, int, nd.NumericError]] = []  # from the update that failed to the last after it
+        self._reset()
+
+    def _reset(self) -> None:
+        """Count the steps from here on, none of which has failed."""
+        nd.fill(self._memory[3:], 0.0)
+        nd.fill(self.cells[4], -1.0)
+        self._steps, self._suspected = 0, False
+        self._drawn: dict[int, tuple[Random, tuple[int, int]]] = {}
+
+    def penalty(self, iteration: int, epoch: int) -> Array:
+        self.penalties.set_coefficients(iteration, epoch)
+        return self.cells[1]
+
+    def observe(self, loss: Array, gradient: Array) -> None:
+        nd.assign(self.cells[0], loss)
+        self.penalties.watch(gradient, self._memory[1:3])
+
+    def score(self, loss: Array, penalty: Array | float, divisor: int) -> None:
+        return None
+
+    def judged(self, result: StepResult, iteration: int) -> tuple[float, None]:
+        if result.gradients.evidence is None:
+            self.observe(result.loss, result.gradient())
+        return TAME, None
+
+    def taken(self, iteration: int) -> Outcome:
+        if not self._steps:
+            self._first = iteration
+        self._steps += 1
+        return Outcome(None, self, self._numbered + self._steps - 1)
+
+    def held(self, before: Array, now: Array) -> Array:
+        return nd.where(self.cells[4] < 0.0, now, before)
+
+    def begin(self, generator: Random, drawn: tuple[int, int]) -> None:
+        self._in_step, self._drawn[self._steps] = True, (generator, drawn)
+
+    def ended(self, model: Any) -> None:
+        self._in_step = False
+        if self._suspected or self._steps >= CHECK_EVERY:
+            self.check(model)
+
+    def score_asked(self, model: Any) -> None:
+        if self._in_step:
+            self._suspected = True
+        else:
+            self.check(model)
+
+    def check(self, model: Any) -> None:
+        """Wait for the device.
+
+        Raises
+        ------
+        NumericError
+            A score or gradient was not finite. Parameters, updater state, the iteration count and the generator are as
+            they were before that minibatch.
+        """
+        failed, error, drawn = self._asked()
+        if error is None:
+            return
+        model.iteration_count = self._first + failed
+        if drawn is not None:
+            generator, before = drawn
+            generator.set_state(before)
+        raise error
+
+    def _asked(self) -> tuple[int, nd.NumericError | None, tuple[Random, tuple[int, int]] | None]:
+        """Wait; return the first step that has failed, why, and what was drawn before it; begin to count anew."""
+        if not self._steps:
+            return -1, None, None
+        with within(self.backend):
+            *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
+            drawn, steps = self._drawn.get(int(failed)), self._steps
+            self._reset()
+        self._numbered += steps
+        if failed < 0:
+            return -1, None, None
+        score = loss + penalty
+        what, value = ("gradient", "NaN or infinity in it") if score - score == 0.0 else ("score", score)
+        error = refused(what, value, self._first + int(failed), self.doubt)
+        self._refused.append((self._numbered - steps + int(failed), self._numbered, error))
+        return int(failed), error, drawn
+
+    def error_of(self, number: int) -> nd.NumericError | None:
+        """Wait for an update; return why it was refused, None if it was taken."""
+        if number >= self._numbered:
+            self._asked()
+        return next((error for first, stop, error in self._refused if first <= number < stop), None)
+
+    def settle(self, model: Any) -> None:
+        self._in_step = False
+        try:
+            self.check(model)
+        except nd.NumericError as error:
+            logger.warning("%s", error)
+
+
+def refused(what: str, value: object, iteration: int, doubt: str = "") -> nd.NumericError:
+    """Return the error of a step that was not taken; `doubt` is added to it."""
+    return nd.NumericError(
+        f"fit: the {what} must be finite, got {value} at iteration {iteration}. Parameters, "
+        "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
+        f"lower the learning rate.{doubt}"
+    )
