@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -185,6 +185,11 @@ class NetworkConfiguration(Checked):
             types.append(node.types(arriving))
             known |= {Source(number, place): kind for place, kind in enumerate(types[-1].outputs)}
         return types
+
+    @property
+    def losses(self) -> Mapping[Source, float]:
+        """Activations that are losses themselves, and their weights, beside the layers of outputs; Java has none."""
+        return {}
 
     @property
     def dtype(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..conf.nodes import sources_of
@@ -92,16 +92,29 @@ def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: Any) 
     return STEP_BY_STEP if recurrent and getattr(source, "gives_steps", False) else None
 
 
-def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return the nodes with some pairs as one, where they can be, and the new outputs.
+class Fused(NamedTuple):
+    """Nodes of which some run as one, and what was numbered among the nodes before."""
+
+    nodes: tuple[Node, ...]
+    outputs: tuple[int, ...]
+    losses: dict[Source, float]
+
+
+def fused(nodes: tuple[Node, ...], outputs: Sequence[int], losses: Mapping[Source, float]) -> Fused:
+    """Return the nodes with some pairs as one, where they can be.
 
     Pairs are a convolution and its pooling, a batch normalisation and its ReLU; they can be one where nothing but the
     second reads the activations of the first.
     """
     readers = Counter(source for node in nodes for source in sources_of(node))
     readers.update(outputs)
+    readers.update(source.node for source in losses)
     joined: list[Node] = []
     places: dict[int, int] = {}  # number before -> number now
+
+    def moved(source: Source) -> Source:
+        return source._replace(node=places.get(source.node, source.node))
+
     for number, node in enumerate(nodes):
         source = node.inputs[0].node
         alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
@@ -113,7 +126,7 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, 
         if pair is not None and places[source] == len(joined) - 1:
             joined[-1] = joined[-1]._replace(layer=pair)
         else:
-            moved = tuple(source._replace(node=places.get(source.node, source.node)) for source in node.inputs)
-            joined.append(node._replace(inputs=moved))
+            joined.append(node._replace(inputs=tuple(map(moved, node.inputs))))
         places[number] = len(joined) - 1
-    return tuple(joined), tuple(places[number] for number in outputs)
+    of_losses = {moved(source): weight for source, weight in losses.items()}
+    return Fused(tuple(joined), tuple(places[number] for number in outputs), of_losses)

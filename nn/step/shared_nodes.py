@@ -11,7 +11,7 @@ from nd.typing import Array
 
 from ..conf.nodes import sources_of
 from ..vertices.runtime import NetworkInput, VertexContext, VertexRuntime
-from .nodes import NETWORK_INPUT, Node, fused, nodes_of
+from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class SharedNodes:
     ----------
     nodes : tuple of Node
         One by one.
-    fused : (tuple of Node, tuple of int)
-        Those that every step runs: two as one where that is faster. With the numbers of the outputs among them.
+    fused, one_by_one : Fused
+        The nodes that every step runs, two as one where that is faster; and all, as they are.
     pure : bool
         Whether everything may be recorded.
     aligned : bool
@@ -53,7 +53,8 @@ class SharedNodes:
         self.pure = is_pure(conf)
         self.nodes = nodes_of(conf, vectors.layout)
         self.outputs = conf.output_nodes
-        self.fused = fused(self.nodes, self.outputs)
+        self.one_by_one = Fused(self.nodes, self.outputs, dict(conf.losses))
+        self.fused = fused(*self.one_by_one)
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
         self.stateful = places_of_states(self.nodes)
         self.states = sum(node.states for node in self.nodes)
@@ -83,9 +84,9 @@ class SharedNodes:
 
     def propagation(self, params: Array, gradient: Array, one_by_one: bool = False) -> Propagation:
         """Return the nodes at work on such vectors, in memory of their own: those of a step, or one by one."""
-        nodes, outputs = (self.nodes, self.outputs) if one_by_one else self.fused
-        names = self.conf.input_names
-        return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
+        nodes, outputs, losses = self.one_by_one if one_by_one else self.fused
+        vectors = self.vectors.layout, params, gradient
+        return Propagation(nodes, outputs, *vectors, self.dtype, self.conf.input_names, losses)
 
     def initial_state(self, features: Sequence[Array]) -> State:
         """Return what the nodes carry into the first segment of series with such features."""
