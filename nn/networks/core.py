@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
-from nd.arguments import checked, converted, shown
+from nd.arguments import checked, converted
 from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import Restoring, within
+from nd.state import Restoring, in_force, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
@@ -276,17 +276,21 @@ class NetworkCore(JavaNames):
         batch.set(data)
         return batch.step()
 
-    def compute_gradient_and_score(self, step: StepInput | None = None) -> StepResult:
+    def compute_gradient_and_score(self, step: StepInput | Sequence[StepInput] | None = None) -> StepResult:
         """Run forward and backward on the minibatch that is set, or on `step`.
 
         `score` is then that of the minibatch, `gradient` the sums over its examples, neither divided by the minibatch
         size nor regularised.
 
+        Parameters
+        ----------
+        step : StepInput or sequence of StepInput, optional
+            From `step_input`. Of several the gradients and losses are added, as of one minibatch of all examples.
+
         Returns
         -------
         StepResult
-            Also `last`. A `step` is given by who has put the network's backend, lock and generator in force; the
-            gradient of it may still lie in parts.
+            Also `last`.
 
         Raises
         ------
@@ -295,17 +299,16 @@ class NetworkCore(JavaNames):
         ShapeError
             They do not fit the network.
         """
-        if step is None:
+        if step is None or nd.random.get_random() is not self.random:  # called by no step of this network
             self.check_losses()
-            with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
-                result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0))
+            with self.lock, Restoring(), in_force(self.backend, self.random):
+                result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0) if step is None else step)
                 result.gradient()
             return result
-        if not isinstance(step, StepInput):
-            raise nd.DTypeError(f"compute_gradient_and_score: step must be a StepInput, got {shown(step)}.")
         iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners
         watching = bool(listeners) and listens(listeners, iteration, "on_forward_pass")
-        self.last = result = self.gradients.compute(step, iteration, epoch, self._show if watching else None)
+        compute = self.gradients.compute if isinstance(step, StepInput) else self.gradients.compute_sum
+        self.last = result = compute(step, iteration, epoch, self._show if watching else None)  # type: ignore[arg-type]
         if listeners:
             self._show_gradient()
         return result

@@ -17,9 +17,10 @@ from optimize.step import StepResult
 from ..conf.nodes import Source
 from ..step.nodes import NETWORK_INPUT
 from ..step.propagation import loss_mask
+from ..step.step_input import StepInput
 from ..terms.data_formats import inward, outward
 from .inference import Inference
-from .intake import minibatches
+from .intake import minibatch, minibatches
 from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
@@ -131,6 +132,16 @@ class Inside(Inference):
         return Pair(self.gradient(), self.score())
 
     # ---- steps
+
+    def step_input(self, data: Any, labels: Any = None) -> StepInput:
+        """Return a minibatch as `compute_gradient_and_score` takes it, in memory of its own.
+
+        `data` and `labels` as in `fit_batch`, which raises the same errors. Truncated backprop takes segments of it.
+        """
+        self.check_losses()
+        learn = self.iteration_count == 0
+        with Restoring(), self.on_backend():
+            return self.carrying(self.other_step(minibatch(self, "step_input", data, labels, learn)), 0)
 
     def gradients_of_set(self) -> tuple[Array | None, ...]:
         """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""

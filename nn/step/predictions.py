@@ -9,9 +9,10 @@ import nd
 from nd.typing import Array
 
 from .pass_memory import Keeping, check_activations
+from .plans import FORWARD_ONLY, MOST_PLANS, Plans
 from .shared_nodes import SharedNodes, State
 from .step_input import Arrays, StepInput
-from .worker import FORWARD_ONLY, MOST_PLANS, Plans, Worker, joined
+from .worker import Worker, joined
 
 
 class OutputComputer:

@@ -7,88 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import nd
+from nd.arguments import shown
 from nd.execution.recording import in_order
 from nd.state import computing
 from nd.typing import Array
 from optimize.step import StepResult
 
-from .pass_memory import Keeping, check_activations
+from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import ForwardPass, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
-    from ..conf.nodes import NetworkConfiguration, NodeTypes
     from .shared_nodes import SharedNodes, State
-
-MOST_PLANS = 1000  # keys that are remembered
-FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
-
-
-class Plans:
-    """Division of minibatches: as the backend wishes, where no part of the network minds.
-
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    splits : bool
-        Whether examples meet nowhere.
-    products : int
-        Matrix products that every one of the forward pass stands for.
-    meetings : int
-        How often workers have to meet.
-    """
-
-    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meetings: int = 0) -> None:
-        self.conf, self.splits, self.products, self.meetings = conf, splits, products, meetings
-        self.keeping = Keeping.INPUTS if products > FORWARD_ONLY else Keeping.NOTHING
-        self._known: dict[object, nd.WorkPlan] = {}
-
-    def of(self, step: StepInput) -> nd.WorkPlan:
-        """Return the plan for inputs of those shapes; raise SizeError where no memory of this size holds them."""
-        plan = self._known.get(step.key)
-        if plan is None:
-            types = self.types_of(step)
-            plan = nd.plan_work(step.examples, self._work(step, types) if self.splits else None)
-            if types is not None:
-                rows = sum(max(part.stop - part.start for part in parts) for parts in plan.workers)
-                check_activations(self.conf, step, types, rows, self.keeping)
-            if len(self._known) < MOST_PLANS:
-                self._known[step.key] = plan
-        return plan
-
-    def types_of(self, step: StepInput) -> list[NodeTypes] | None:
-        """Return the types of all nodes; None where something does not fit, which the layers then say of the whole."""
-        from .work import input_type_of  # of the first step of a shape
-
-        try:
-            return self.conf.node_types([input_type_of(x.shape) for x in step.features])
-        except nd.NdError:
-            return None
-
-    def _work(self, step: StepInput, types: list[NodeTypes] | None) -> nd.Work | None:
-        """Return what an example costs; None where something does not fit."""
-        if types is None or not self._fit(step, types):
-            return None
-        from .work import work_of
-
-        work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
-        return work._replace(meetings=self.meetings)
-
-    def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
-        """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""
-        nodes = self.conf.nodes
-        for output, number in enumerate(self.conf.output_nodes if step.labels else ()):
-            loss = getattr(nodes[number].conf, "loss", None)
-            labels, mask = step.labels[output], step.labels_mask(output)
-            if loss is None:
-                continue
-            places = tuple(labels.shape[2:])
-            expected = (step.examples, loss.label_columns(types[number].output.shape[0]), *places)
-            masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
-            if tuple(labels.shape) != expected or (mask is not None and tuple(mask.shape) not in masks):
-                return False
-        return True
-
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
 """Called with features and the activations of every layer and vertex, of all examples, between forward and backward."""
@@ -284,13 +214,14 @@ class GradientComputer:
         self._meetings: dict[int, nd.Meeting] = {}
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
+        self._total: Array | None = None  # of the gradients of several minibatches
 
     def compute(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward | None = None) -> StepResult:
         """Compute; with `on_forward`, unrecorded."""
         shared, vectors = self.shared, self.shared.vectors
         if shared.scheduled:
             shared.at(iteration, epoch)
-        plan, guard = self.plans.of(step), vectors.guard
+        plan, guard = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard
         workers = self._workers_for(len(plan.workers))
         if len(workers) == 1 and on_forward is None:  # the usual case of small networks, where microseconds count
             penalty = guard.penalty(iteration, epoch)
@@ -309,6 +240,41 @@ class GradientComputer:
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
         return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score)
+
+    def compute_sum(
+        self, steps: Sequence[StepInput], iteration: int, epoch: int, on_forward: OnForward | None = None
+    ) -> StepResult:
+        """Compute several minibatches, one after the other, and add up their gradients and losses.
+
+        Layers write their gradients outright: what they have written is added, as a flat vector. The penalties count
+        once.
+
+        Raises
+        ------
+        DTypeError
+            They are none, or something else.
+        """
+        if not isinstance(steps, Sequence) or not steps or not all(isinstance(step, StepInput) for step in steps):
+            raise nd.DTypeError(
+                f"compute_gradient_and_score: step must be a StepInput, or several, got {shown(steps)}. Make one with "
+                "net.step_input(data)."
+            )
+        gradients, guard, losses = self.shared.vectors.gradients, self.shared.vectors.guard, []
+        for number, step in enumerate(steps):
+            result = self.compute(step, iteration, epoch, on_forward)
+            gradient = gradients.whole()
+            losses.append(nd.copy(result.loss))
+            if self._total is None:
+                self._total = nd.create_uninitialized(*gradient.shape, dtype=self.shared.dtype)
+            with computing(nd.backend()):
+                nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
+        with computing(nd.backend()):
+            nd.assign(gradients.whole(), self._total)
+            loss = sum(losses[1:], losses[0])
+        examples = sum(step.examples for step in steps)
+        divisor = examples if self._averaged else 1
+        score = guard.score(loss, result.penalty, divisor)
+        return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
 
     def _passes(
         self,

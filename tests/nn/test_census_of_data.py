@@ -141,6 +141,7 @@ OF_DATA = {
     "fit: validation_data": lambda net, *data: fitted(net, training(net), validation_data=tupled(data)),
     "score": lambda net, *data: net.score(*data),
     "score_examples": lambda net, *data: net.score_examples(*data),
+    "step_input": lambda net, *data: net.compute_gradient_and_score(net.step_input(*data)).score,
 }
 BY_THEMSELVES = {"backprop_gradient"}
 """Takes errors of the outputs, which nobody has in a table."""
@@ -150,7 +151,7 @@ INSIDE = {
     "step_on", "step_outputs",
 }  # fmt: skip
 """Of the library's own, that take what the methods above have made."""
-ONE_MINIBATCH = {"fit_batch"}
+ONE_MINIBATCH = {"fit_batch", "step_input"}
 TAKES_BATCHES = {"output", "output_single", "predict", "predict_labels"}
 
 
