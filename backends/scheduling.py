@@ -116,6 +116,15 @@ class Scheduling:
         """Return a view of `x` for computations that are recorded."""
         return x
 
+    @property
+    def replays_on(self) -> Any:
+        """The backend on which what is recorded here is replayed: itself where it records nothing."""
+        return self
+
+    def noted(self, call: Callable[[], object]) -> None:
+        """Make a call of the host's; a recording makes it again at that place, in every replay."""
+        call()
+
     def deferred_memory(self, count: int, dtype: str) -> Array | None:
         """Return a vector of zeros for numbers that the device decides by, as the host does not wait for it.
 

@@ -15,7 +15,7 @@ from ..errors import NotRecorded
 from ..generic.random_bits import advanced
 from ..scheduling import Meeting
 from .numpy_backend import NumpyBackend
-from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, writable
+from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, unrecorded, writable
 
 
 def recorder_of(backend: NumpyBackend) -> Backend:
@@ -66,6 +66,14 @@ class _Recorder(NumpyBackend):
         with recording.active():
             results = run()
         return recording, list(map(_result, results))
+
+    @property
+    def replays_on(self) -> NumpyBackend:
+        return self._plain
+
+    def noted(self, call: Callable[[], object]) -> None:
+        note(call)
+        unrecorded(call)
 
     # ---- new arrays
 

@@ -84,6 +84,15 @@ class Recording:
             self.held(partial(_quiet.copy().run, deque, map(operator.call, self.calls), 0))
 
 
+def unrecorded(call: Callable[[], object]) -> None:
+    """Make a call whose own computations this thread's recording does not hold."""
+    outer, _active.recording = _active.recording, None
+    try:
+        call()
+    finally:
+        _active.recording = outer
+
+
 def note_held(call: Callable[[], object], held: Callable[[Callable[[], object]], object]) -> None:
     """Append a call that has to be made within `held`, as the whole recording will then be replayed."""
     if _active.recording is not None:

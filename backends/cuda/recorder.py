@@ -103,6 +103,9 @@ class _Recorder(CupyBackend):
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self.stored(self.sum(self.multiply(x, y)), out)
 
+    def noted(self, call: Callable[[], object]) -> None:
+        raise NotRecorded("a graph cannot hold a call of the host's.")
+
     # ---- refused: it would wait for the device, or a replay would not repeat it
 
     def to_host(self, x: Array) -> HostArray:

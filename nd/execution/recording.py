@@ -93,6 +93,17 @@ def traceable(x: Array) -> Array:
     return backend().traceable(x)
 
 
+def noted(call: Callable[[], object]) -> None:
+    """Make a call of the host's, which may compute; a recording makes it again at that place, in every replay."""
+    current = state.backend
+
+    def run() -> None:
+        with use_backend(current.replays_on):
+            call()
+
+    current.noted(run)
+
+
 class Recordings:
     """The computations of one owner, recorded for every key: shapes, say, and whatever else decides what is done.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .vectors import FlatVectors
 
 State = tuple[Array, ...]
+FinalStretch = Callable[[int, int, int], object]
+"""Called in the worker's thread, with its number and the first and last element, behind it, of the stretch."""
 
 
 class SharedNodes:
@@ -43,6 +45,8 @@ class SharedNodes:
         Arrays that all nodes carry from one segment of a series to the next.
     stateful : list of (Node, slice)
         Nodes that carry some, and their place in the state of all.
+    on_final : callable, optional
+        Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
     reads_ahead : str or None
         Label of a layer whose activations depend on later time steps.
     """
@@ -59,6 +63,7 @@ class SharedNodes:
         self.stateful = places_of_states(self.nodes)
         self.states = sum(node.states for node in self.nodes)
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
+        self.on_final: FinalStretch | None = None
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.execution.recording import in_order
+from nd.execution.recording import in_order, noted
 from nd.state import computing
 from nd.typing import Array
 from optimize.step import StepResult
 
 from .plans import FORWARD_AND_BACKWARD, Plans
-from .propagation import ForwardPass, Propagation
+from .propagation import ForwardPass, OnFinal, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ class HalfWay(NamedTuple):
     passed: ForwardPass
     activations: list[Array]
     """Of every layer and vertex."""
+    on_final: OnFinal | None
 
     def backward(self) -> Pass:
         """Go back."""
         with computing(nd.backend()):
             loss, deltas, epsilons = self.propagation.losses_of(self.step, self.passed)
-            self.propagation.backward(self.passed, deltas, epsilons)
+            self.propagation.backward(self.passed, deltas, epsilons, on_final=self.on_final)
         return Pass(loss, None, self.passed.state)
 
 
@@ -69,6 +70,8 @@ class Worker:
     shared : SharedNodes
     gradient : array ``[1, n]``
         For the layers' gradients.
+    number : int
+        Among the workers.
 
     Attributes
     ----------
@@ -76,7 +79,8 @@ class Worker:
     recordings : Recordings
     """
 
-    def __init__(self, shared: SharedNodes, gradient: Array) -> None:
+    def __init__(self, shared: SharedNodes, gradient: Array, number: int = 0) -> None:
+        self.number = number
         self._shared, self._vector, self._guard = shared, gradient, shared.vectors.guard
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
@@ -104,7 +108,7 @@ class Worker:
         if len(rows) > 1:
             return self._added([partial(self.compute, step.part(part), (EVERY_ROW,), seat, False) for part in rows])
         part = step if rows[0] is EVERY_ROW else step.part(rows[0])
-        key = (part.key, seat.count, alone)
+        key = (part.key, seat.count, alone, self._shared.on_final)
         return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
 
     def _pass(self, part: StepInput, seat: nd.Seat, alone: bool, arrays: StepArrays) -> Pass:
@@ -115,8 +119,15 @@ class Worker:
         loss, deltas, epsilons = propagation.losses_of(part, passed)
         if memory is not None:
             memory.keep((loss, *passed.state))
-        propagation.backward(passed, deltas, epsilons, memory=memory)
+        final = self._final if alone and self._shared.on_final is not None else None
+        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=final)
         return Pass(loss, self._guard.observe(loss, propagation.gradient) if alone else None, passed.state)
+
+    def _final(self, start: int, stop: int) -> None:
+        """Tell who listens that a stretch of the gradient is as it will stay."""
+        hear = self._shared.on_final
+        if stop > start and hear is not None:
+            noted(partial(hear, self.number, start, stop))
 
     def _added(self, passes: Sequence[Callable[[], Pass]]) -> Pass:
         """Add up the gradients that passes write, each in the place of the one before, and their losses."""
@@ -130,6 +141,7 @@ class Worker:
             loss = loss + more
             states.append(_copied(state))
             nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
+        self._final(0, self.gradient.shape[0])
         return Pass(loss, self._observed(loss), joined(states))
 
     def _observed(self, loss: Array) -> Array | None:
@@ -147,7 +159,8 @@ class Worker:
             for propagation, part in zip(self._looked_at, map(step.part, rows), strict=False):
                 part, shown = part.with_arrays(in_order(part.arrays)), list[Array]()
                 passed = propagation.forward(part, meeting=seat, shown=shown)
-                half_ways.append(HalfWay(propagation, part, passed, shown))
+                final = self._final if len(rows) == 1 and self._shared.on_final is not None else None
+                half_ways.append(HalfWay(propagation, part, passed, shown, final))
         return half_ways
 
     def backward(self, half_ways: Sequence[HalfWay]) -> Pass:
@@ -332,5 +345,5 @@ class GradientComputer:
         shared = self.shared
         while len(self.workers) < count:
             gradient = nd.zeros(*shared.vectors.gradient.shape, dtype=shared.dtype)  # which frozen layers keep
-            self.workers.append(Worker(shared, gradient))
+            self.workers.append(Worker(shared, gradient, len(self.workers)))
         return self.workers[:count]
