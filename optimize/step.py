@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("nd")
 CELLS = 7  # arrays [] that an update is given where the device decides
 CHECK_EVERY = 64  # steps after which the host asks at the latest
+NOTHING_KEPT: Mapping[str, Any] = MappingProxyType({})
 TAME = 1e12  # gradients and factors below it make no update that overflows
 
 
@@ -28,20 +30,18 @@ class Gradients:
     ----------
     first : array ``[n]``
         The network's gradient vector.
-    more : sequence of array ``[n]``
-        Of further workers.
 
     Attributes
     ----------
     evidence : tuple of array, or None
-        What a `StepGuard` has seen of them: the sum of every vector's squares; on a device, which has its own, nothing.
-        None: nobody has looked at the gradient as it is now.
+        What a `StepGuard` has seen: the sums of every vector's squares; on a device nothing. None: not looked at yet.
     """
 
     __slots__ = ("_backend", "_first", "_more", "evidence")
 
-    def __init__(self, first: Array, more: Sequence[Array] = ()) -> None:
-        self._backend, self._first, self._more = nd.backend(), first, tuple(more)
+    def __init__(self, first: Array) -> None:
+        self._backend, self._first = nd.backend(), first
+        self._more: tuple[Array, ...] = ()
         self.evidence: tuple[Array, ...] | None = None
 
     def written(self, more: tuple[Array, ...], evidence: tuple[Array, ...] | None) -> None:
@@ -106,6 +106,8 @@ class StepResult(NamedTuple):
         Handed on by layers to the next segment of the same series.
     known_score : float, optional
         The score, where it costs no waiting for a device.
+    kept : mapping of str -> KeptArrays
+        Activations and epsilons of the nodes that somebody has asked to keep.
     """
 
     loss: Array | Any
@@ -115,20 +117,20 @@ class StepResult(NamedTuple):
     divisor: int = 1
     state: tuple[Array, ...] = ()
     known_score: float | None = None
+    kept: Mapping[str, Any] = NOTHING_KEPT
 
     @property
     def score(self) -> float:
         """The regularised score, before the update: mean or summed loss, and the penalties. Waits for a device."""
-        if self.known_score is not None:
-            return self.known_score
-        return nd.item(self.loss / self.divisor + self.penalty)
+        known = self.known_score
+        return nd.item(self.loss / self.divisor + self.penalty) if known is None else known
 
     def gradient(self) -> Array:
-        """Return the gradient ``[n]``, the network's vector: what is written into it is what an update takes."""
+        """Return the gradient ``[n]``, the network's vector: an update takes what is written into it."""
         return self.gradients.whole()
 
-    def kept(self) -> StepResult:
-        """Return the same with a state of its own, which the next computation does not overwrite."""
+    def with_own_state(self) -> StepResult:
+        """Return the same with a state that the next computation does not overwrite."""
         return self._replace(state=tuple(map(nd.copy, self.state))) if self.state else self
 
 
@@ -139,8 +141,7 @@ class Outcome(NamedTuple):
     ----------
     refusal : NumericError or None
         Why it was refused, as far as that is known without waiting: where the host decides, always.
-    guard, number
-        Who knows it later, and of which update.
+    guard, number : who knows it later, and of which update
     """
 
     refusal: nd.NumericError | None = None
@@ -164,10 +165,9 @@ TAKEN = Outcome()
 class StepGuard:
     """Decides whether a step may be taken, where an operation is over when it returns: the host looks before.
 
-    Score and gradient must be finite. A large gradient may still make an update that overflows, and parts of a user's
-    own may raise in the middle of one: then there are copies to go back to, which cost about as much as an update. They
-    are not needed where the gradient is small enough, and the update has run before from a recording, that is without
-    anybody's code.
+    Score and gradient must be finite. A large gradient may still make an update overflow, and parts of a user's own may
+    raise in the middle: then there are copies to go back to, which cost about as much as an update. They are not needed
+    where the gradient is small, and the update has run before from a recording, that is without anybody's code.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class StepGuard:
     # ---- steps of a model, whose outcome a device says later
 
     def begin(self, generator: Random, drawn: tuple[int, int]) -> None:
-        """Hear that a step begins, which `ended` or `settle` ends; the generator stands there."""
+        """Hear that a step begins, and where the generator stands; `ended` or `settle` ends it."""
 
     def ended(self, model: Any) -> None:
         """Ask now and then how the steps went."""

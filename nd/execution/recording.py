@@ -175,6 +175,10 @@ class Recordings:
         self._known[key] = reader
         return True
 
+    def clear(self) -> None:
+        """Throw all recordings away, and their memory."""
+        self._known.clear()
+
     def holds(self, key: Hashable) -> bool:
         """Tell whether the next run of that key replays a recording."""
         return self.pure and not state.eager and self._known.get(key) is not None

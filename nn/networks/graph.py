@@ -86,6 +86,11 @@ class ComputationGraph(Network):
             raise nd.ConfigurationError(f"{who}: layer must be one of {self.layer_keys()}, got {layer!r}.")
         return self._number(layer)
 
+    def checked_node(self, who: str, name: int | str) -> int:
+        if isinstance(name, str):
+            return self._number(nd.checks.check_choice(who, "vertex", name, self.conf.vertices))
+        return self.checked_layer(who, name)
+
     @checked
     def get_layer(self, layer: int | str) -> Any:
         """Return a layer at work, by its name, or as in Java its number in the order in which layers were added.
@@ -105,7 +110,7 @@ class ComputationGraph(Network):
     def get_vertex(self, name: str) -> Any:
         """Return a vertex at work, a layer or another one, by its name; raise ChoiceError if there is none."""
         self.check_init()
-        return self.layers[self._number(nd.checks.check_choice("get_vertex", "vertex", name, self.conf.vertices))]
+        return self.layers[self.checked_node("get_vertex", name)]
 
     def _number(self, name: str) -> int:
         return [node.name for node in self.conf.nodes].index(name)

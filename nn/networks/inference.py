@@ -15,7 +15,7 @@ from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.output_layers import check_classifier
-from ..step.shared_nodes import masks_behind
+from ..step.masks import masks_behind
 from ..terms.data_formats import inward, outward
 from .core import NetworkCore
 from .intake import feature_batches, inputs_of, minibatches

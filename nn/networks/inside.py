@@ -24,6 +24,7 @@ from .intake import minibatch, minibatches
 from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
+    from ..step.keeping import KeptArrays
     from .gradient import DefaultGradient
 
 
@@ -142,6 +143,65 @@ class Inside(Inference):
         learn = self.iteration_count == 0
         with Restoring(), self.on_backend():
             return self.carrying(self.other_step(minibatch(self, "step_input", data, labels, learn)), 0)
+
+    @checked
+    def keep(self, *names: int | str) -> None:
+        """Keep the activations and epsilons of these layers and vertices, from the next step on; others' no longer.
+
+        Without names nothing is kept, and the memory is given back. The numbers stay what they are, to the bit.
+
+        Parameters
+        ----------
+        *names : int or str
+            A layer's number or name, in a graph also a vertex's.
+
+        Raises
+        ------
+        ConfigurationError, ChoiceError
+            There is no such one.
+
+        Examples
+        --------
+        ::
+
+            net.keep("conv1")
+            net.fit(x, y)
+            activation, epsilon = net.kept("conv1")
+        """
+        self.check_init()
+        numbers = sorted({self.checked_node("keep", name) for name in names})
+        with self.lock:
+            self.shared_nodes.keeps = tuple(self.conf.nodes[number].name for number in numbers)
+            self.gradients.forget()
+            self.last = None if self.last is None else self.last._replace(kept={})
+
+    @checked
+    def kept(self, name: int | str) -> KeptArrays:
+        """Return the activation ``[N, ...]`` of a layer or vertex in the last step, and dL/d(activation): new arrays.
+
+        The epsilon is that of the summed loss; None where nothing comes back, as to the layer of an output. Of several
+        minibatches, or segments of one, they are those of the last; of several outputs of a vertex those of the first.
+
+        Raises
+        ------
+        ConfigurationError
+            It has not been kept.
+        """
+        self.check_init()
+        number = self.checked_node("kept", name)
+        node, data_format = self.conf.nodes[number], self.conf.formats.behind[number]
+        with self.lock, Restoring(), self.on_backend():
+            arrays = None if self.last is None else self.last.kept.get(node.name)
+            if arrays is None:
+                raise nd.ConfigurationError(
+                    f"kept: {node.label} must be kept while a step runs, got nothing from the last one. Call "
+                    f"net.keep({name!r}) before fit."
+                )
+            return type(arrays)(*(None if array is None else outward(nd.copy(array), data_format) for array in arrays))
+
+    def checked_node(self, who: str, name: int | str) -> int:
+        """Return the number of a layer or vertex; raise ConfigurationError or ChoiceError if there is no such one."""
+        raise NotImplementedError
 
     def gradients_of_set(self) -> tuple[Array | None, ...]:
         """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""

@@ -60,12 +60,7 @@ class MultiLayerNetwork(Network):
             There is no such layer.
         """
         self.check_init()
-        if isinstance(index, str):
-            names = self.layer_names
-            index = names.index(nd.checks.check_choice("get_layer", "layer", index, names))
-        if not 0 <= index < len(self.layers):
-            raise nd.ConfigurationError(f"get_layer: index must be 0..{len(self.layers) - 1}, got {index}.")
-        return self.layers[index]
+        return self.layers[self.checked_node("get_layer", index)]
 
     # ---- layers
 
@@ -317,6 +312,13 @@ class MultiLayerNetwork(Network):
 
     def layer_keys(self) -> Sequence[int]:
         return range(len(self.conf.layers))
+
+    def checked_node(self, who: str, name: int | str) -> int:
+        names = self.layer_names
+        known = isinstance(name, str)
+        return (
+            names.index(nd.checks.check_choice(who, "layer", name, names)) if known else self.checked_layer(who, name)
+        )
 
     def checked_layer(self, who: str, layer: Any) -> int:
         count = len(self.conf.layers)

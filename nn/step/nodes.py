@@ -45,6 +45,8 @@ class Node(NamedTuple):
         The position whose parameters it uses: its own, or that of a node with which it shares them.
     outputs : int
         Arrays of activations.
+    inner : (str, LayerRuntime), optional
+        Of two that run as one the name of the first, and the second by itself: `name` is that of the second.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Node(NamedTuple):
     joins: bool
     params_at: int
     outputs: int = 1
+    inner: tuple[str, Any] | None = None
 
 
 def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...]:
@@ -124,7 +127,8 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int], losses: Mapping[Sourc
             joined_by_first = None if nodes[source].joins else first.joined_with(node.layer)
             pair = paired(first, node.layer, not node.trained) or joined_by_first
         if pair is not None and places[source] == len(joined) - 1:
-            joined[-1] = joined[-1]._replace(layer=pair)
+            before = joined[-1]
+            joined[-1] = before._replace(name=node.name, layer=pair, inner=(before.name, node.layer))
         else:
             joined.append(node._replace(inputs=tuple(map(moved, node.inputs))))
         places[number] = len(joined) - 1

@@ -19,6 +19,7 @@ from .pass_memory import PassMemory, last_readers
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
     from ..terms.params import ParamLayout
+    from .keeping import Keeping
     from .step_input import Arrays, StepInput
 
 OnFinal = Callable[[int, int], object]
@@ -52,10 +53,9 @@ class ForwardPass(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """The loss of a minibatch, and with what the way back begins."""
+    """The loss of a minibatch, summed over examples and outputs, and with what the way back begins."""
 
     loss: Array
-    """Summed ``[]`` over examples and outputs."""
     deltas: dict[int, Array]
     """dL/dz of the nodes of outputs, whose layers have a loss."""
     epsilons: dict[Source, Array]
@@ -77,7 +77,7 @@ class Propagation:
     dtype : str
     input_names : sequence of str
     losses : mapping of Source -> float, optional
-        Activations that are losses themselves, and their weights; beside those of the outputs' layers.
+        Activations that are losses themselves, beside those of the outputs' layers, and their weights.
     """
 
     def __init__(
@@ -116,14 +116,14 @@ class Propagation:
         state_into: Arrays = (),
         meeting: nd.Seat = nd.ALONE,
         shown: list[Array] | None = None,
+        keeping: Keeping | None = None,
     ) -> ForwardPass:
         """Run nodes start .. stop - 1.
 
         Parameters
         ----------
         step : StepInput
-            Features of the network's inputs, with a `start` and nothing `before` that of the node there; their masks,
-            the state, and how the way back goes.
+            With a `start` and nothing `before`, features of the node there.
         training : bool
         start, stop : int
         before : ForwardPass, optional
@@ -131,19 +131,20 @@ class Propagation:
         unmasked : sequence of int
             Nodes whose layer gets no mask.
         memory : PassMemory, optional
-            Take memory from there, and say when a node has run. Without it nodes have memory of their own, which stays
-            as it is until they run again.
+            Where to take memory from. Without it nodes have their own, which stays as it is until they run again.
         state_into : tuple of array
             Where to write the state after the pass, as soon as it is there; the step's own may be.
         meeting : nd.Seat
-            Where layers that meet those of other workers, which have other parts of the minibatch, do so.
+            Where layers meet those of other workers, which have other parts of the minibatch.
         shown : list, optional
             Takes the activations of every layer and vertex, one by one, also of two that run as one.
+        keeping : Keeping, optional
         """
         if meeting.count > 1:
             meeting.begin()
         arrivals = self._arrivals(step, start) if before is None else dict(before.arrivals)
         kept: dict[int, Kept] = {} if before is None else dict(before.kept)
+        inner: dict[int, Array] = {}
         state, place = list(step.state), sum(node.states for node in self.nodes[:start])
         numbers = range(start, len(self.nodes) if stop is None else stop)
         for number in numbers:
@@ -161,16 +162,20 @@ class Propagation:
                 mask = None if number in unmasked else mask
                 ctx = Context(training, buffer, mask, node.needs_epsilon[0])
                 ctx.restarts, ctx.back_length = step.truncation
-                ctx.meeting, ctx.shown = meeting, shown
+                shows = shown is not None or (keeping is not None and number in keeping.into)
+                ctx.meeting, ctx.shown = meeting, [] if shows else None
                 x, kept[number], state[own] = node.layer.propagate(x, step.state[own], self.params[number], ctx)
                 xs, mask = (x,), None if mask is None else node.layer.feed_forward_mask(mask)
+                inner.update((number, x) for x in ctx.shown or ())
             for target, after in zip(state_into[own], state[own], strict=bool(state_into)):
                 nd.assign(target, after)
             place = own.stop
             for output, x in enumerate(xs):
                 arrivals[Source(number, output)] = Arrival(x, mask, examples)
             if shown is not None:
-                shown.append(xs[0])
+                shown += [inner[number], xs[0]] if number in inner else xs[:1]
+            if keeping is not None:
+                keeping.at_activation(number, xs[0], inner.get(number))
             if memory is not None:
                 memory.after_forward(number, xs, mask)
         return ForwardPass(numbers, arrivals, kept, tuple(state))
@@ -215,8 +220,10 @@ class Propagation:
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
             if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
+                from .masks import over  # of masks of labels alone
+
                 masked = self._buffers[number]("masked_output", tuple(out.shape))
-                out = nd.multiply(out, _over(mask, out), masked)
+                out = nd.multiply(out, over(mask, out), masked)
             outs.append(out)
         return outs
 
@@ -267,6 +274,7 @@ class Propagation:
         on_final: OnFinal | None = None,
         start: int | None = None,
         stop: int = 0,
+        keeping: Keeping | None = None,
     ) -> dict[Source, Array]:
         """Fill the gradient, node after node backwards: start - 1 .. stop, by default all.
 
@@ -282,8 +290,8 @@ class Propagation:
         epsilons : mapping of Source -> array, optional
             dL/d(activations) of others, used up.
         memory : PassMemory, optional
-            That of the forward pass, told when a node is through.
-        on_final : callable, optional
+            That of the forward pass.
+        on_final, keeping : optional
 
         Returns
         -------
@@ -297,11 +305,14 @@ class Propagation:
             if delta is not None and gradient is not None:
                 delta = node.layer.with_epsilon(delta, gradient, passed.kept[number])
             gradient = gradient if delta is None else delta
-            if gradient is not None:  # something that the loss knows of, and something to train here or above
+            if keeping is not None and delta is None and gradient is not None:
+                keeping.at_epsilon(number, gradient)
+            needs = self._needs(node, to_input, keeping)
+            if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
                 again = node.params_at in written
                 grads = self._scratch(number, passed) if again else self.grads[number]
                 written.add(node.params_at)
-                belows = self._belows(number, passed, gradient, delta is not None, to_input, grads)
+                belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
                 for name in grads if again else ():
                     nd.addi(self.grads[number][name], grads[name])
                 for source, below in zip(node.inputs, belows, strict=True):
@@ -313,12 +324,21 @@ class Propagation:
                 memory.after_backward(number, waiting.values())
         return waiting
 
+    @staticmethod
+    def _needs(node: Node, to_input: bool, keeping: Keeping | None) -> tuple[bool, ...]:
+        """Return for each input of a node whether anybody wants what comes back to it."""
+        if to_input:
+            return (True,) * len(node.inputs)
+        if keeping is None:
+            return node.needs_epsilon
+        wanted = [source.node >= 0 and keeping.wanted[source.node] for source in node.inputs]
+        return tuple(need or want for need, want in zip(node.needs_epsilon, wanted, strict=True))
+
     def _waiting_for(self, number: int, waiting: dict[Source, Array]) -> Any:
         """Take out what has come back to a node: of several outputs a tuple, None where nothing has."""
-        outputs = self.nodes[number].outputs
-        if outputs == 1:
-            return waiting.pop(Source(number), None)
-        several = tuple(waiting.pop(Source(number, output), None) for output in range(outputs))
+        several = tuple(waiting.pop(Source(number, output), None) for output in range(self.nodes[number].outputs))
+        if len(several) == 1:
+            return several[0]
         return None if all(one is None for one in several) else several
 
     def _scratch(self, number: int, passed: ForwardPass) -> dict[str, Array]:
@@ -329,15 +349,21 @@ class Propagation:
         return self._layout.views_of(place, flat, first=start)
 
     def _belows(
-        self, number: int, passed: ForwardPass, gradient: Any, is_delta: bool, to_input: bool, grads: dict[str, Array]
+        self,
+        number: int,
+        passed: ForwardPass,
+        gradient: Any,
+        is_delta: bool,
+        needs: tuple[bool, ...],
+        grads: dict[str, Array],
     ) -> Sequence[Array | None]:
         """Take a gradient back through a node; return those of its inputs."""
         node, kept = self.nodes[number], passed.kept[number]
         layer: Any = node.layer
         if node.joins:
-            kept.context.needs_epsilons = (True,) * len(node.inputs) if to_input else node.needs_epsilon  # type: ignore[attr-defined]
+            kept.context.needs_epsilons = needs  # type: ignore[attr-defined]
             return layer.backpropagate(gradient, kept, grads)
-        kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
+        (kept.context.needs_epsilon,) = needs
         below = layer.backpropagate(gradient, kept, grads, is_delta)
         if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
             raise self._no_epsilon(node)
@@ -370,19 +396,3 @@ def _hand_on(waiting: dict[Source, Array], source: Source, below: Array | None) 
 def _numbered(buffers: Any, number: int, name: str, shape: tuple[int, ...]) -> Array:
     """Return memory under a name of an input's own."""
     return buffers(f"{name}{number}", shape)
-
-
-def _over(mask: Array, out: Array) -> Array:
-    """Return a labels' mask as it broadcasts to activations; raise ShapeError if it does not."""
-    n, shape = out.shape[0], tuple(out.shape)
-    sizes = tuple(mask.shape)
-    if len(shape) == 3 and sizes == (n, shape[2]):
-        mask = nd.reshape(mask, (n, 1, shape[2]))
-    elif sizes == (n, 1):
-        mask = nd.reshape(mask, (n, *(1 for _ in shape[1:])))
-    fits = mask.ndim == len(shape) and mask.shape[0] == n
-    if not fits or any(m not in (1, size) for m, size in zip(mask.shape, shape, strict=True)):
-        raise nd.ShapeError(
-            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(sizes)}."
-        )
-    return mask

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import nd
 from nd.typing import Array
 
 from ..conf.nodes import sources_of
-from ..vertices.runtime import NetworkInput, VertexContext, VertexRuntime
+from ..vertices.runtime import VertexRuntime
 from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
 from .propagation import Propagation
 
@@ -47,6 +46,8 @@ class SharedNodes:
         Nodes that carry some, and their place in the state of all.
     on_final : callable, optional
         Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
+    keeps : tuple of str
+        Names of nodes whose activations and epsilons are kept.
     reads_ahead : str or None
         Label of a layer whose activations depend on later time steps.
     """
@@ -64,6 +65,7 @@ class SharedNodes:
         self.states = sum(node.states for node in self.nodes)
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
         self.on_final: FinalStretch | None = None
+        self.keeps: tuple[str, ...] = ()
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:
@@ -131,31 +133,3 @@ def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
 def is_pure(conf: NetworkConfiguration) -> bool:
     """Tell whether all parts are."""
     return all(part is None or part.pure for part in parts_of(conf))
-
-
-def masks_behind(
-    nodes: Sequence[Node],
-    input_names: Sequence[str],
-    features: Sequence[Array],
-    masks: Sequence[Array | None],
-    dtype: str,
-) -> list[Array | None]:
-    """Return the masks of all nodes' activations, from those of such features; nothing else is computed."""
-    given: dict[int, tuple[Array | None, int]] = {
-        NETWORK_INPUT - number: (masks[number] if masks else None, x.shape[0]) for number, x in enumerate(features)
-    }
-    named = {name: NetworkInput(x, mask) for name, x, mask in zip(input_names, features, masks, strict=True)}
-    for number, node in enumerate(nodes):
-        arriving = [given[source] for source in sources_of(node)]
-        mask, examples = arriving[0]
-        if node.joins:
-            joined = tuple(mask for mask, _ in arriving)
-            counts = tuple(count for _, count in arriving)
-            ctx = VertexContext(False, nd.fresh_buffers(dtype), joined, node.needs_epsilon, named, counts[0])
-            mask, examples = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
-        elif mask is not None:
-            if node.preprocessor is not None:
-                mask = node.preprocessor.feed_forward_mask(mask, examples)
-            mask = None if mask is None else node.layer.feed_forward_mask(mask)
-        given[number] = (mask, examples)
-    return [given[number][0] for number in range(len(nodes))]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.execution.recording import in_order, noted
+from nd.execution.recording import in_order, mapped, noted
 from nd.state import computing
 from nd.typing import Array
-from optimize.step import StepResult
+from optimize.step import NOTHING_KEPT, StepResult
 
 from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import ForwardPass, OnFinal, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
+    from .keeping import Keeping, KeptArrays
     from .shared_nodes import SharedNodes, State
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
@@ -35,6 +36,8 @@ class Pass(NamedTuple):
     evidence: Array | None
     """From `StepGuard.observe`."""
     state: State
+    kept: tuple[KeptArrays, ...] = ()
+    """Of the nodes that somebody has asked to keep, in their order."""
 
 
 class HalfWay(NamedTuple):
@@ -46,13 +49,14 @@ class HalfWay(NamedTuple):
     activations: list[Array]
     """Of every layer and vertex."""
     on_final: OnFinal | None
+    keeping: Keeping | None
 
     def backward(self) -> Pass:
         """Go back."""
         with computing(nd.backend()):
             loss, deltas, epsilons = self.propagation.losses_of(self.step, self.passed)
-            self.propagation.backward(self.passed, deltas, epsilons, on_final=self.on_final)
-        return Pass(loss, None, self.passed.state)
+            self.propagation.backward(self.passed, deltas, epsilons, on_final=self.on_final, keeping=self.keeping)
+        return Pass(loss, None, self.passed.state, () if self.keeping is None else self.keeping.result())
 
 
 class Outputs(NamedTuple):
@@ -108,20 +112,30 @@ class Worker:
         if len(rows) > 1:
             return self._added([partial(self.compute, step.part(part), (EVERY_ROW,), seat, False) for part in rows])
         part = step if rows[0] is EVERY_ROW else step.part(rows[0])
-        key = (part.key, seat.count, alone, self._shared.on_final)
+        key = (part.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
         return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
 
     def _pass(self, part: StepInput, seat: nd.Seat, alone: bool, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
         propagation, part = self._propagation(), part.with_arrays(arrays)
         memory = propagation.pass_memory()
-        passed = propagation.forward(part, memory=memory, meeting=seat)
+        keeping = self._keeping(propagation)
+        passed = propagation.forward(part, memory=memory, meeting=seat, keeping=keeping)
         loss, deltas, epsilons = propagation.losses_of(part, passed)
         if memory is not None:
             memory.keep((loss, *passed.state))
         final = self._final if alone and self._shared.on_final is not None else None
-        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=final)
-        return Pass(loss, self._guard.observe(loss, propagation.gradient) if alone else None, passed.state)
+        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=final, keeping=keeping)
+        evidence = self._guard.observe(loss, propagation.gradient) if alone else None
+        return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
+
+    def _keeping(self, propagation: Propagation) -> Keeping | None:
+        """Return what keeps activations and epsilons; None where nobody has asked."""
+        if not self._shared.keeps:
+            return None
+        from .keeping import Keeping  # which few programs need
+
+        return Keeping(propagation.nodes, self._shared.keeps)
 
     def _final(self, start: int, stop: int) -> None:
         """Tell who listens that a stretch of the gradient is as it will stay."""
@@ -131,18 +145,20 @@ class Worker:
 
     def _added(self, passes: Sequence[Callable[[], Pass]]) -> Pass:
         """Add up the gradients that passes write, each in the place of the one before, and their losses."""
-        loss, _, state = passes[0]()
+        loss, _, state, kept = passes[0]()
         if self._total is None:
             self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
         nd.assign(self._total, self.gradient)
         loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
+        keeps = [_copied_kept(kept)]
         for number, run in enumerate(passes[1:], 2):
-            more, _, state = run()
+            more, _, state, kept = run()
             loss = loss + more
             states.append(_copied(state))
+            keeps.append(_copied_kept(kept))
             nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
         self._final(0, self.gradient.shape[0])
-        return Pass(loss, self._observed(loss), joined(states))
+        return Pass(loss, self._observed(loss), joined(states), joined_kept(keeps))
 
     def _observed(self, loss: Array) -> Array | None:
         with computing(nd.backend()):
@@ -158,9 +174,10 @@ class Worker:
         with computing(nd.backend()):
             for propagation, part in zip(self._looked_at, map(step.part, rows), strict=False):
                 part, shown = part.with_arrays(in_order(part.arrays)), list[Array]()
-                passed = propagation.forward(part, meeting=seat, shown=shown)
+                keeping = self._keeping(propagation)
+                passed = propagation.forward(part, meeting=seat, shown=shown, keeping=keeping)
                 final = self._final if len(rows) == 1 and self._shared.on_final is not None else None
-                half_ways.append(HalfWay(propagation, part, passed, shown, final))
+                half_ways.append(HalfWay(propagation, part, passed, shown, final, keeping))
         return half_ways
 
     def backward(self, half_ways: Sequence[HalfWay]) -> Pass:
@@ -202,6 +219,21 @@ def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
     return tuple(map(nd.copy, arrays))
 
 
+def _copied_kept(kept: Iterable[KeptArrays]) -> tuple[KeptArrays, ...]:
+    return mapped(lambda array: None if array is None else nd.copy(array), tuple(kept))
+
+
+def joined_kept(parts: Sequence[tuple[KeptArrays, ...]]) -> tuple[KeptArrays, ...]:
+    """Return what was kept of several parts of a minibatch as of all of it."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def whole(*arrays: Array | None) -> Any:
+        return None if arrays[0] is None else nd.concat(list(arrays))  # type: ignore[arg-type]
+
+    return tuple(type(of_node[0])(*map(whole, *of_node)) for of_node in zip(*parts, strict=True))
+
+
 def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:
     """Return the arrays of several parts of a minibatch as those of all of it."""
     return tuple(parts[0]) if len(parts) == 1 else tuple(nd.concat(list(arrays)) for arrays in zip(*parts, strict=True))
@@ -229,6 +261,11 @@ class GradientComputer:
         self._averaged = shared.conf.base.mini_batch
         self._total: Array | None = None  # of the gradients of several minibatches
 
+    def forget(self) -> None:
+        """Throw the recordings of all workers away, and their memory."""
+        for worker in self.workers:
+            worker.recordings.clear()
+
     def compute(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward | None = None) -> StepResult:
         """Compute; with `on_forward`, unrecorded."""
         shared, vectors = self.shared, self.shared.vectors
@@ -239,7 +276,7 @@ class GradientComputer:
         if len(workers) == 1 and on_forward is None:  # the usual case of small networks, where microseconds count
             penalty = guard.penalty(iteration, epoch)
             (one,) = nd.run_tasks([partial(workers[0].compute, step, plan.workers[0], nd.ALONE)], plan.light)
-            loss, evidence, state = one
+            loss, evidence, state, kept = one
             more: tuple[Array, ...] = ()
             seen: tuple[Array, ...] = () if evidence is None else (evidence,)
         else:
@@ -249,10 +286,12 @@ class GradientComputer:
                 loss = loss + one.loss
             seen = tuple(one.evidence for one in passes if one.evidence is not None)
             state, more = joined([one.state for one in passes]), tuple(worker.gradient for worker in workers[1:])
+            kept = joined_kept([one.kept for one in passes])
         vectors.gradients.written(more, seen)
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
-        return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score)
+        named = dict(zip(shared.keeps, kept, strict=True)) if kept else NOTHING_KEPT
+        return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score, named)
 
     def compute_sum(
         self, steps: Sequence[StepInput], iteration: int, epoch: int, on_forward: OnForward | None = None

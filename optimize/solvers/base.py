@@ -234,7 +234,7 @@ class BaseOptimizer(OfModel):
                 generator.set_state(self._after)
             end = replace(end, gradient=nd.copy(end.gradient))
         self.ended = any(condition.terminate(end.cost, start.cost, end.gradient) for condition in self.terminations)
-        self.accepted = self._evaluated.kept()
+        self.accepted = self._evaluated.with_own_state()
         return end
 
     def _search(self, line: _Line, start: Trial) -> Trial:

@@ -84,7 +84,7 @@ class StochasticGradientDescent(OfModel):
                 outcome = updater.update(result, iteration, model.epoch_count, self.step_function)
                 if outcome.refusal is not None:
                     raise outcome.refusal
-                model.iteration_count, self.accepted = iteration + 1, result.kept()
+                model.iteration_count, self.accepted = iteration + 1, result.with_own_state()
         except BaseException:
             if model.iteration_count == iteration:
                 generator.set_state(drawn)

@@ -259,6 +259,8 @@ _NETWORKS: Makers = {
     "nn.MultiLayerNetwork.set_param_table": lambda folder: {"table": network().param_table()},
     "nn.MultiLayerNetwork.update": lambda folder: {"gradient": network().gradient()},
     "nn.MultiLayerNetwork.get_layer": {"index": 0},
+    "nn.MultiLayerNetwork.keep": {"names": 0},
+    "nn.MultiLayerNetwork.kept": {"name": 0},
     "nn.MultiLayerNetwork.get_learning_rate": {"layer": 0},
     "nn.MultiLayerNetwork.set_learning_rate": {"rate": 0.1},
     "nn.MultiLayerNetwork.predict_labels": lambda folder: {"x": data_set().features},

@@ -23,6 +23,7 @@ from .values import configuration, data_set, graph, graph_configuration
 def trained_graph(**arguments: Any) -> ComputationGraph:
     """Return a graph with a minibatch set, so that everything of it can be called."""
     made = graph()
+    made.keep("dense")
     made.fit_batch(data_set())
     made.class_names = ("a", "b", "c")
     return made
@@ -60,6 +61,8 @@ GRAPHS: dict[str, Any] = {
     "nn.ComputationGraph.do_evaluation": lambda folder: {"data": data_set(), "evaluations": Evaluation()},
     "nn.ComputationGraph.feed_forward": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.get_layer": {"layer": "dense"},
+    "nn.ComputationGraph.keep": {"names": "dense"},
+    "nn.ComputationGraph.kept": {"name": "dense"},
     "nn.ComputationGraph.get_vertex": {"name": "both"},
     "nn.ComputationGraph.output": lambda folder: {"xs": data_set().features},
     "nn.ComputationGraph.output_single": lambda folder: {"xs": data_set().features},

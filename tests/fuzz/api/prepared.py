@@ -120,6 +120,7 @@ def saved_normalizer(folder: Any) -> Any:
 def trained() -> MultiLayerNetwork:
     """Return a network with a minibatch set, so that everything of it can be called."""
     net = network()
+    net.keep(0)
     net.fit_batch(data_set())
     net.class_names = ("a", "b", "c")
     return net

@@ -6,9 +6,9 @@ import pytest
 import nd
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.conf.nodes import Source
+from nn.step.masks import masks_behind
 from nn.step.nodes import NETWORK_INPUT
 from nn.step.propagation import Propagation
-from nn.step.shared_nodes import masks_behind
 from nn.step.step_input import StepInput
 
 RNG = np.random.default_rng(7)
