@@ -15,6 +15,8 @@ from typing import Any, Protocol
 PATIENCE = 10.0
 """Seconds that a fork waits for other threads to come to where the memory may be copied."""
 _OURS = ("backends", "nd", "nn", "optimize")
+_IMPORTED_ANEW = {*_OURS, *sys.stdlib_module_names}
+"""What a thread may be in the middle of importing, and a child may begin again: all in Python, without a state."""
 
 
 class Forked(Protocol):
@@ -76,7 +78,7 @@ def _forget_imports() -> None:
     locks: dict[str, Callable[[], Any]] = getattr(_bootstrap, "_module_locks", {})
     for name, reference in tuple(locks.items()):
         lock, module = reference(), sys.modules.get(name)
-        if name.partition(".")[0] not in _OURS or getattr(lock, "owner", None) == threading.get_ident():
+        if name.partition(".")[0] not in _IMPORTED_ANEW or getattr(lock, "owner", None) == threading.get_ident():
             continue
         del locks[name]
         if getattr(getattr(module, "__spec__", None), "_initializing", False):

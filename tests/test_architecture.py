@@ -56,6 +56,24 @@ def imports_only_lower_rooms(path, text):
         yield f"{path}:{line}: imports {name}"
 
 
+def checks_by_names_that_are_there(path, text):
+    """What is imported for type checkers alone is nothing that `nd.arguments.checked` could check by."""
+    late = {alias.asname or alias.name for node in nodes(text) if _for_type_checkers(node) for alias in _aliases(node)}
+    for function in nodes(text):
+        if isinstance(function, FUNCTIONS) and "checked" in map(last_name, function.decorator_list):
+            for argument in (node for node in ast.walk(function.args) if isinstance(node, ast.arg) and node.annotation):
+                if late & {node.id for node in ast.walk(argument.annotation) if isinstance(node, ast.Name)}:
+                    yield f"{path}:{argument.lineno}: {function.name} cannot check {argument.arg}"
+
+
+def _for_type_checkers(node):
+    return isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING"
+
+
+def _aliases(node):
+    return [alias for inner in ast.walk(node) if isinstance(inner, ast.ImportFrom) for alias in inner.names]
+
+
 def names_no_array_library(path, text):
     floor = path.split("/")[0]
     refused = set(NUMERIC_LIBRARIES) if floor != "backends" else set()
@@ -192,15 +210,18 @@ def matches_what_it_expects_to_be_raised(path, text):
 
 
 LIBRARY_RULES = [
-    asserts_nothing, copies_no_function, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting,
-    has_no_long_function, imports_only_lower_rooms, imports_only_what_is_below, is_documented, is_no_drawer,
-    is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
+    asserts_nothing, checks_by_names_that_are_there, copies_no_function, has_no_bare_except, has_no_cuda_text,
+    has_no_deep_nesting, has_no_long_function, imports_only_lower_rooms, imports_only_what_is_below, is_documented,
+    is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
 
 BAD = {  # rule -> files that break it, each once
     asserts_nothing: [("nd/x.py", "def f():\n    assert True")],
+    checks_by_names_that_are_there: [
+        ("nn/x.py", "if TYPE_CHECKING:\n    from a import B\n@checked\ndef f(self, b: B | None): ..."),
+    ],
     copies_no_function: copied_functions.REFUSED,
     has_no_bare_except: [("nn/x.py", "try:\n    pass\nexcept:\n    pass")],
     has_no_cuda_text: [("optimize/x.py", f"KERNEL = 'extern {CUDA_WORDS[0]} void k()'")],

@@ -19,13 +19,13 @@ from ..step.nodes import NETWORK_INPUT
 from ..step.propagation import loss_mask
 from ..step.step_input import StepInput
 from ..terms.data_formats import inward, outward
+from .gradient import DefaultGradient
 from .inference import Inference
 from .intake import minibatch, minibatches
 from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from ..step.keeping import KeptArrays
-    from .gradient import DefaultGradient
 
 
 class Inside(Inference):

@@ -82,7 +82,8 @@ class Training:
 
             self._loss_weights = loss_weights(network, settings.loss_weights)
         self._validation: Validation | None = None
-        if self._data.held_out is not None or settings.validation_data is not None or settings.metrics != ():
+        measured = settings.metrics is not NOTHING_MORE.metrics
+        if self._data.held_out is not None or settings.validation_data is not None or measured:
             from .validation import validation_of
 
             self._validation = validation_of(network, settings, self._data.held_out, self._loss_weights)
