@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from backends.typing import Array
 
+from .errors import BackendError
+
 Task = Callable[[], object]
 
 
@@ -98,6 +100,14 @@ class Meeting:
         self.seats = seats
 
 
+def subtrees(first: int, stop: int, most: int) -> list[tuple[int, int]]:
+    """Cut the leaves `first` .. `stop` of a tree of halves into at most so many of its parts."""
+    if most < 2 or stop - first < 2:
+        return [(first, stop)]
+    middle = (first + stop) // 2
+    return [*subtrees(first, middle, most // 2), *subtrees(middle, stop, most - most // 2)]
+
+
 class Scheduling:
     """Mixin of `Backend`: everything at once, one after the other, and never recorded."""
 
@@ -137,6 +147,23 @@ class Scheduling:
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         """Return the division of so many examples, of that cost per example; None: they stay together."""
         return WorkPlan(((slice(0, examples),),), False, True)
+
+    def plan_shards(self, count: int, meet: bool) -> tuple[tuple[int, int], ...]:
+        """Return first and last, behind it, of the shards of a minibatch that every worker computes.
+
+        Each has a part of the tree of halves, see `subtrees`; where they `meet`, one shard.
+
+        Raises
+        ------
+        BackendError
+            Shards that meet cannot run side by side.
+        """
+        if meet:
+            raise BackendError(
+                f"shards: layers whose examples meet, as in batch normalisation, must run side by side, which "
+                f"{type(self).__name__} does not do. Leave shards out, or train on the CPU."
+            )
+        return ((0, count),)
 
     def plan_update(self, length: int) -> UpdatePlan:
         """Return the division of an update of so many parameters."""

@@ -212,7 +212,8 @@ def matches_what_it_expects_to_be_raised(path, text):
 LIBRARY_RULES = [
     asserts_nothing, checks_by_names_that_are_there, copies_no_function, has_no_bare_except, has_no_cuda_text,
     has_no_deep_nesting, has_no_long_function, imports_only_lower_rooms, imports_only_what_is_below, is_documented,
-    is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
+    is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute,
+    says_what_an_array_is,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]

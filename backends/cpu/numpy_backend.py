@@ -15,7 +15,7 @@ from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
-from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, subtrees
 from .accelerated import describe_onednn
 from .accelerated_windows import AcceleratedWindows
 from .batch_norm import NumpyBatchNorm
@@ -197,6 +197,9 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
         undivided = len(workers) == len(workers[0]) == 1
         return WorkPlan(workers, examples * cost < LIGHT, undivided)
+
+    def plan_shards(self, count: int, meet: bool) -> tuple[tuple[int, int], ...]:
+        return tuple(subtrees(0, count, count if meet else self.workers))
 
     def plan_update(self, length: int) -> UpdatePlan:
         parts = even_parts(length, max(1, min(self.workers, length // self.worker_elements)))

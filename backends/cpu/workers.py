@@ -69,20 +69,20 @@ class Workers:
     def run(self, tasks: Sequence[Task], meeting: WorkersMeeting | None = None) -> list[object]:
         """Run tasks that do not depend on one another, the first in the calling thread; return their results.
 
-        At most `count` tasks. Where the workers are in use already, by another thread or by the task that calls, they
-        run one after the other, up to the first error; those that meet in threads that end with them. Side by side, the
-        first error is raised when all have ended.
+        At most `count` tasks at once; more only where they meet. Where the workers are in use already, by another
+        thread or by the task that calls, they run one after the other, up to the first error; those that meet in
+        threads that end with them. Side by side, the first error is raised when all have ended.
         """
         user = None if len(tasks) <= 1 else self._users.add_if_none()
         if user is None:
             meets = meeting is not None and len(tasks) > 1
-            return _in_new_threads(tasks, meeting) if meets else [task() for task in tasks]  # type: ignore[arg-type]
+            return _in_new_threads(tasks, meeting, self.count) if meets else [task() for task in tasks]  # type: ignore[arg-type]
         try:
             while len(self._workers) < len(tasks) - 1:
                 self._workers.append(_Worker(len(self._workers) + 1, self))
             if self._meets is not None:  # a second Ctrl-C has cut the end of that run short: somebody may wait there
                 self._meets.abandon()
-            self._meets = None if meeting is None else Run(len(tasks))
+            self._meets = None if meeting is None else Run(len(tasks), self.count)
             results = _side_by_side(self._workers, tasks, meeting, self._meets)
             self._meets = None
             return results
@@ -107,10 +107,10 @@ class Workers:
         self._meets = None
 
 
-def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting) -> list[object]:
+def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting, at_once: int) -> list[object]:
     """Run tasks that meet where the workers that stay are in use."""
     workers: list[_Worker] = []
-    run = Run(len(tasks))
+    run = Run(len(tasks), at_once)
     try:
         with Held():
             workers += [_Worker(number) for number in range(1, len(tasks))]

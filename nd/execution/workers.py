@@ -89,8 +89,8 @@ class Summed:
 Task = Callable[[], object]
 
 __all__ = [
-    "ALONE", "Meeting", "Seat", "UpdatePlan", "Work", "WorkPlan", "deferred_memory", "meeting", "plan_update",
-    "plan_work", "run_tasks",
+    "ALONE", "Meeting", "Seat", "UpdatePlan", "Work", "WorkPlan", "deferred_memory", "meeting", "plan_shards",
+    "plan_update", "plan_work", "run_tasks",
 ]  # fmt: skip
 
 
@@ -121,13 +121,26 @@ def deferred_memory(count: int, dtype: str) -> Array | None:
     return backend().deferred_memory(count, dtype)
 
 
-def run_tasks(tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[Any]:
+def plan_shards(count: int, meet: bool) -> tuple[tuple[int, int], ...]:
+    """Return first and last, behind it, of the shards of a minibatch that every worker computes: a part of the tree.
+
+    The tree is that of halves. Where shards `meet`, each has a worker of its own.
+    """
+    return backend().plan_shards(count, meet)
+
+
+def run_tasks(
+    tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None, undivided: bool = False
+) -> list[Any]:
     """Run tasks that do not depend on one another, each on the current backend; return what they return.
 
     The first error of a task is raised. `light` tasks have no matrix product that is worth more than one worker. In
     eager mode they run one after the other in this thread. Tasks that take the seats of a `meeting` run side by side.
+    Inside of `undivided` tasks nothing is split, also where there is one alone.
     """
     current, is_eager = state.backend, state.eager
+    if undivided and len(tasks) == 1:
+        return current.run_in_turn([*tasks, _nothing])[:1]  # of several, each has a thread
     if light and len(tasks) == 1 and current.needs_no_hold:
         return [tasks[0]()]
     if is_eager and meeting is None:
@@ -135,6 +148,10 @@ def run_tasks(tasks: Sequence[Task], light: bool = False, meeting: Meeting | Non
     if len(tasks) > 1:  # the first stays in this thread
         tasks = [*tasks[:1], *(_on(current, is_eager, task) for task in tasks[1:])]
     return current.run_tasks(tasks, light, meeting)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _on(target: Backend, is_eager: bool, task: Task) -> Task:

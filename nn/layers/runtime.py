@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import nd
@@ -19,6 +19,7 @@ from ..terms.data_formats import channels_last
 from ..terms.dropout import IDropout
 from ..terms.noise import Noising, NumbersInForce
 from ..terms.params import LayerParams
+from ..terms.shard import Shard
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -59,13 +60,15 @@ class Context:
         Of the layer's input, where the layer is a user's own.
     meeting : nd.Seat
         Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
+    shard : Shard or None
+        Where the examples lie in the minibatch that random numbers are drawn for; None where they are all of it.
     shown : list or None
         Takes those of the first layer, as computed, where `joined_with` has made one of two; None if nobody looks.
     """
 
     __slots__ = (
         "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "meeting", "needs_epsilon",
-        "restarts", "shown", "training",
+        "restarts", "shard", "shown", "training",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +84,7 @@ class Context:
         self.masks_steps = self.restarts = False
         self.back_length: int | None = None
         self.meeting: nd.Seat = nd.ALONE
+        self.shard: Shard | None = None
         self.shown: list[Array] | None = None
         self.input_shape: tuple[int, ...] = ()
 
@@ -204,7 +208,8 @@ class LayerRuntime(Part, JavaNames):
         dropped = None
         if ctx.training:
             if self.dropout is not None:
-                x, dropped = self.dropout.apply_dropout(x, self.drop_numbers.values, ctx.buffer)
+                drop = self.dropout.apply_dropout if ctx.shard is None else partial(ctx.shard.dropped, self.dropout)
+                x, dropped = drop(x, self.drop_numbers.values, ctx.buffer)
             if self.noising is not None:
                 params = self.noising.draw(params, ctx.buffer)
         try:
@@ -243,14 +248,21 @@ class LayerRuntime(Part, JavaNames):
         return self.dropout.backprop(epsilon, kept.dropped)  # type: ignore[union-attr]
 
     def may_split(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give the numbers of all of it; drawn in another order they would not."""
+        """Tell whether parts of a minibatch give the numbers of all of it, but for `has_noise`.
+
+        Numbers that an activation draws in another order would not be the same.
+        """
         if not training:
             return self.splits
         activations = [getattr(self.conf, name, None) for name in ("activation", "gate_activation")]
-        noises = self.dropout is not None or self.noising is not None
-        draws = noises or any(part is not None and part.draws for part in activations)
         parts = (*activations, getattr(self.conf, "loss", None))
+        draws = any(part is not None and part.draws for part in activations)
         return self.splits and not draws and all(part is None or part.splits for part in parts)
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether random numbers are drawn around `forward` in training."""
+        return self.dropout is not None or self.noising is not None
 
     def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
         """Return a layer that does what this one and the one behind it do, if it is faster; nobody else reads this."""

@@ -64,6 +64,10 @@ class WrappingRuntime(LayerRuntime):
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(training)
 
+    @property
+    def has_noise(self) -> bool:
+        return self.layer.has_noise
+
     def has_to_meet(self, training: bool) -> bool:
         return self.layer.has_to_meet(training)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.arguments import checked
+from nd.arguments import Count, checked
 from nd.java_names import JavaNames, Pair
 from nd.state import Restoring
 from nd.typing import Array
@@ -134,15 +134,18 @@ class Inside(Inference):
 
     # ---- steps
 
-    def step_input(self, data: Any, labels: Any = None) -> StepInput:
+    @checked
+    def step_input(self, data: Any, labels: Any = None, shards: Count | None = None) -> StepInput:
         """Return a minibatch as `compute_gradient_and_score` takes it, in memory of its own.
 
-        `data` and `labels` as in `fit_batch`, which raises the same errors. Truncated backprop takes segments of it.
+        `data` and `labels` as in `fit_batch`, which raises the same errors; `shards` as in `fit`. Truncated backprop
+        takes segments of it.
         """
         self.check_losses()
         learn = self.iteration_count == 0
         with Restoring(), self.on_backend():
-            return self.carrying(self.other_step(minibatch(self, "step_input", data, labels, learn)), 0)
+            step = self.other_step(minibatch(self, "step_input", data, labels, learn))
+            return self.carrying(step.in_shards(shards or 0), 0)
 
     @checked
     def keep(self, *names: int | str) -> None:

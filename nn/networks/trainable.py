@@ -75,6 +75,7 @@ class Trainable(NetworkCore):
         monitor: str | None = None,
         metrics: Any = (),
         loss_weights: Mapping[str, NonNegative] | Sequence[NonNegative] | None = None,
+        shards: Count | None = None,
     ) -> History:
         """Train.
 
@@ -124,6 +125,9 @@ class Trainable(NetworkCore):
         loss_weights : dict of an output's name -> weight, or sequence with one for every output, optional
             Multiplies the losses of the outputs, and so their gradients and parts of the scores, those of validation
             too. For this call only: files do not have them, nor has `score`.
+        shards : int, optional
+            Cut every minibatch into so many shards, whose gradients are added in a fixed order: the same bits whatever
+            ND_NUM_THREADS is. Without it as many parts as are fast. Random numbers are those of the whole minibatch.
 
         Returns
         -------
@@ -156,7 +160,7 @@ class Trainable(NetworkCore):
             labels, epochs = None, labels
         settings = FitSettings(
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
-            restore_best, monitor, metrics, loss_weights,
+            restore_best, monitor, metrics, loss_weights, shards,
         )  # fmt: skip
         return Training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
 

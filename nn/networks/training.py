@@ -81,6 +81,11 @@ class Training:
             from .output_weights import loss_weights
 
             self._loss_weights = loss_weights(network, settings.loss_weights)
+        self._shards = settings.shards or 0
+        if self._shards:
+            from ..step.shards import check_shards
+
+            check_shards(network.shared_nodes)
         self._validation: Validation | None = None
         measured = settings.metrics is not NOTHING_MORE.metrics
         if self._data.held_out is not None or settings.validation_data is not None or measured:
@@ -304,7 +309,7 @@ class Training:
             segments = [segment.with_loss_weights(self._loss_weights) for segment in segments]
         self._segments = len(segments)
         for segment in segments[self._segment :]:
-            segment = network.carrying(segment, self._segment)
+            segment = network.carrying(segment.in_shards(self._shards), self._segment)
             try:
                 steps = self._steps - (network.iteration_count - self._began)
                 result = optimizer.optimize(steps, segment) or network.last

@@ -39,6 +39,7 @@ class FitSettings(NamedTuple):
     monitor: str | None = None
     metrics: Any = ()
     loss_weights: Mapping[str, float] | Sequence[float] | None = None
+    shards: int | None = None
 
 
 class TrainingData(NamedTuple):

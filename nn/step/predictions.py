@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import nd
 from nd.typing import Array
@@ -11,8 +12,44 @@ from nd.typing import Array
 from .pass_memory import Keeping, check_activations
 from .plans import FORWARD_ONLY, MOST_PLANS, Plans
 from .shared_nodes import SharedNodes, State
-from .step_input import Arrays, StepInput
-from .worker import Worker, joined
+from .step_input import Arrays, StepArrays, StepInput
+from .worker import Worker, copied, joined
+
+
+class Outputs(NamedTuple):
+    """The activations of the outputs, and the state after the pass, none where nobody wants it."""
+
+    arrays: Arrays
+    state: State
+
+
+class Predictor(Worker):
+    """The nodes of a network at work for predictions."""
+
+    def outputs(self, step: StepInput, rows: Sequence[slice], keeps_state: bool) -> list[Outputs]:
+        """Return the activations of every output for each part, new arrays, and where wanted the state after it.
+
+        A state of the whole lies where the next computation of these shapes goes on from it without a copy.
+        """
+        if len(rows) == 1:
+            return [self._outputs_of(step.part(rows[0]), keeps_state)]
+        parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
+        return [Outputs(outputs, copied(state)) for outputs, state in parts]
+
+    def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
+        key = (step.key, keeps_state)
+        if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
+            step = step.with_state(copied(step.state))
+        outputs, state = self.recordings.run(key, partial(self._output, step, keeps_state), step.arrays)
+        if keeps_state and not self.recordings.holds(key):  # in memory that the next computation is given its inputs in
+            state = copied(state)
+        return Outputs(copied(outputs), state)
+
+    def _output(self, step: StepInput, keeps_state: bool, arrays: StepArrays) -> Outputs:
+        """Compute; the state after it takes the place of the one before."""
+        state = arrays.state if keeps_state else ()
+        outputs = self.propagation().output(step.with_arrays(arrays), state_into=state)
+        return Outputs(tuple(outputs), state)
 
 
 class OutputComputer:
@@ -26,7 +63,7 @@ class OutputComputer:
     def __init__(self, shared: SharedNodes) -> None:
         self.shared = shared
         self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
-        self.workers: list[Worker] = []
+        self.workers: list[Predictor] = []
         self._checked: set[object] = set()
 
     def check_whole(self, features: Sequence[Array]) -> None:
@@ -50,7 +87,7 @@ class OutputComputer:
     def _computed(self, step: StepInput, keeps_state: bool) -> tuple[Arrays, State]:
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
-            self.workers.append(Worker(self.shared, self.shared.vectors.gradient))
+            self.workers.append(Predictor(self.shared, self.shared.vectors.gradient))
         tasks = [
             partial(worker.outputs, step, parts, keeps_state)
             for worker, parts in zip(self.workers, plan.workers, strict=False)

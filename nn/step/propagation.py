@@ -162,6 +162,7 @@ class Propagation:
                 mask = None if number in unmasked else mask
                 ctx = Context(training, buffer, mask, node.needs_epsilon[0])
                 ctx.restarts, ctx.back_length = step.truncation
+                ctx.shard = step.shard
                 shows = shown is not None or (keeping is not None and number in keeping.into)
                 ctx.meeting, ctx.shown = meeting, [] if shows else None
                 x, kept[number], state[own] = node.layer.propagate(x, step.state[own], self.params[number], ctx)

@@ -48,6 +48,8 @@ class SharedNodes:
         Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
     keeps : tuple of str
         Names of nodes whose activations and epsilons are kept.
+    draws : bool
+        Whether there is dropout, or noise on weights.
     reads_ahead : str or None
         Label of a layer whose activations depend on later time steps.
     """
@@ -64,6 +66,7 @@ class SharedNodes:
         self.stateful = places_of_states(self.nodes)
         self.states = sum(node.states for node in self.nodes)
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
+        self.draws = any(node.layer.has_noise for node in self.nodes)
         self.on_final: FinalStretch | None = None
         self.keeps: tuple[str, ...] = ()
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
@@ -81,7 +84,11 @@ class SharedNodes:
             refuse_reading_ahead(who, self.reads_ahead)
 
     def splits(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give what the whole gives."""
+        """Tell whether parts of a minibatch give what the whole gives, drawing the numbers that come next."""
+        return not (training and self.draws) and self.splits_but_for_noise(training)
+
+    def splits_but_for_noise(self, training: bool) -> bool:
+        """Tell whether parts of a minibatch give what the whole gives, drawing the same numbers."""
         between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
         return between and all(node.layer.may_split(training) for node in self.nodes)
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from nd.execution.recording import mapped
 from nd.typing import Array
 
+from ..terms.shard import Shard
+
 Arrays = tuple[Array, ...]
 Masks = tuple[Array | None, ...]
 
@@ -49,6 +51,10 @@ class StepInput:
         Of the way back.
     loss_weights : tuple of float
         For every output what its loss is multiplied by; none for 1.
+    shards : int
+        Into how many the examples are cut, whatever computes them; 0 for as many parts as are fast.
+    shard : Shard, optional
+        Where these examples lie in the minibatch whose random numbers they share.
 
     Attributes
     ----------
@@ -60,8 +66,8 @@ class StepInput:
     """
 
     __slots__ = (
-        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "state",
-        "truncation",
+        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "shard",
+        "shards", "state", "truncation",
     )  # fmt: skip
 
     def __init__(
@@ -73,10 +79,13 @@ class StepInput:
         state: Arrays = (),
         truncation: Truncation = WHOLE,
         loss_weights: tuple[float, ...] = (),
+        shards: int = 0,
+        shard: Shard | None = None,
     ) -> None:
         features_masks, labels_masks = features_masks or (None,) * len(features), labels_masks or (None,) * len(labels)
         self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
         self.features_masks, self.labels_masks, self.loss_weights = features_masks, labels_masks, loss_weights
+        self.shards, self.shard = shards, shard
         self.arrays = StepArrays(features, labels, features_masks, labels_masks, state)
         self.examples: int = (labels or features)[0].shape[0]
         every = (*features, *labels, *features_masks, *labels_masks, *state)
@@ -85,6 +94,8 @@ class StepInput:
             self.key = (*self.key, truncation)
         if loss_weights:
             self.key = (*self.key, "loss weights", *loss_weights)
+        if shard is not None:
+            self.key = (*self.key, shard)
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
@@ -92,7 +103,7 @@ class StepInput:
 
     def with_arrays(self, arrays: StepArrays) -> StepInput:
         """Return the same with others in the place of `arrays`."""
-        return StepInput(*arrays, self.truncation, self.loss_weights)
+        return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard)
 
     def with_state(self, state: Arrays) -> StepInput:
         """Return the same with another state."""
@@ -100,7 +111,17 @@ class StepInput:
 
     def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
         """Return the same with other weights of the outputs' losses."""
-        return StepInput(*self.arrays, self.truncation, weights)
+        return StepInput(*self.arrays, self.truncation, weights, self.shards, self.shard)
+
+    def in_shards(self, shards: int) -> StepInput:
+        """Return the same, cut into so many shards when it is computed."""
+        return StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
+
+    def shard_of(self, rows: slice, draws: bool) -> StepInput:
+        """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
+        part = self.part(rows)
+        shard = Shard(rows.start, rows.stop - rows.start, self.examples) if draws else None
+        return StepInput(*part.arrays, self.truncation, self.loss_weights, shard=shard)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""

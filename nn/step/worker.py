@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -15,7 +16,7 @@ from optimize.step import NOTHING_KEPT, StepResult
 
 from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import ForwardPass, OnFinal, Propagation
-from .step_input import Arrays, StepArrays, StepInput
+from .step_input import StepArrays, StepInput
 
 if TYPE_CHECKING:
     from .keeping import Keeping, KeptArrays
@@ -59,13 +60,6 @@ class HalfWay(NamedTuple):
         return Pass(loss, None, self.passed.state, () if self.keeping is None else self.keeping.result())
 
 
-class Outputs(NamedTuple):
-    """The activations of the outputs, and the state after the pass, none where nobody wants it."""
-
-    arrays: Arrays
-    state: State
-
-
 class Worker:
     """The nodes of a network at work with memory of their own, and a gradient: for one thread at a time.
 
@@ -90,9 +84,9 @@ class Worker:
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
         self._propagations: dict[bool, Propagation] = {}
         self._looked_at: list[Propagation] = []
-        self._total: Array | None = None
+        self._aside: list[Array] = []
 
-    def _propagation(self) -> Propagation:
+    def propagation(self) -> Propagation:
         """Return the nodes, made when they are first needed: on traceable vectors where their steps are recorded."""
         traced = self._shared.pure and not nd.is_eager()
         propagation = self._propagations.get(traced)
@@ -111,20 +105,23 @@ class Worker:
         """
         if len(rows) > 1:
             return self._added([partial(self.compute, step.part(part), (EVERY_ROW,), seat, False) for part in rows])
-        part = step if rows[0] is EVERY_ROW else step.part(rows[0])
+        return self.compute_part(step if rows[0] is EVERY_ROW else step.part(rows[0]), seat, alone)
+
+    def compute_part(self, part: StepInput, seat: nd.Seat, alone: bool) -> Pass:
+        """Write the gradient of a part that is computed in one piece."""
         key = (part.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
         return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
 
     def _pass(self, part: StepInput, seat: nd.Seat, alone: bool, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        propagation, part = self._propagation(), part.with_arrays(arrays)
+        propagation, part = self.propagation(), part.with_arrays(arrays)
         memory = propagation.pass_memory()
         keeping = self._keeping(propagation)
         passed = propagation.forward(part, memory=memory, meeting=seat, keeping=keeping)
         loss, deltas, epsilons = propagation.losses_of(part, passed)
         if memory is not None:
             memory.keep((loss, *passed.state))
-        final = self._final if alone and self._shared.on_final is not None else None
+        final = self.final if alone and self._shared.on_final is not None else None
         propagation.backward(passed, deltas, epsilons, memory=memory, on_final=final, keeping=keeping)
         evidence = self._guard.observe(loss, propagation.gradient) if alone else None
         return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
@@ -137,7 +134,13 @@ class Worker:
 
         return Keeping(propagation.nodes, self._shared.keeps)
 
-    def _final(self, start: int, stop: int) -> None:
+    def aside(self, level: int) -> Array:
+        """Return memory ``[n]`` for a gradient that is to be added, one for every level of a tree."""
+        while len(self._aside) <= level:
+            self._aside.append(nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient)))
+        return self._aside[level]
+
+    def final(self, start: int, stop: int) -> None:
         """Tell who listens that a stretch of the gradient is as it will stay."""
         hear = self._shared.on_final
         if stop > start and hear is not None:
@@ -145,20 +148,14 @@ class Worker:
 
     def _added(self, passes: Sequence[Callable[[], Pass]]) -> Pass:
         """Add up the gradients that passes write, each in the place of the one before, and their losses."""
-        loss, _, state, kept = passes[0]()
-        if self._total is None:
-            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
-        nd.assign(self._total, self.gradient)
-        loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
-        keeps = [_copied_kept(kept)]
+        done, total = [copied(passes[0]())], self.aside(0)
+        nd.assign(total, self.gradient)
         for number, run in enumerate(passes[1:], 2):
-            more, _, state, kept = run()
-            loss = loss + more
-            states.append(_copied(state))
-            keeps.append(_copied_kept(kept))
-            nd.add(self._total, self.gradient, self.gradient if number == len(passes) else self._total)
-        self._final(0, self.gradient.shape[0])
-        return Pass(loss, self._observed(loss), joined(states), joined_kept(keeps))
+            done.append(copied(run()))
+            nd.add(total, self.gradient, self.gradient if number == len(passes) else total)
+        self.final(0, self.gradient.shape[0])
+        loss = reduce(add, [one.loss for one in done])
+        return Pass(loss, self._observed(loss), joined([one.state for one in done]), joined([one.kept for one in done]))
 
     def _observed(self, loss: Array) -> Array | None:
         with computing(nd.backend()):
@@ -168,17 +165,18 @@ class Worker:
 
     def forward(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat) -> list[HalfWay]:
         """Run all parts forward, unrecorded, as a step does: their activations stay until the next call."""
-        while len(self._looked_at) < len(rows):
+        return [self.half_way(place, step.part(part), seat, len(rows) == 1) for place, part in enumerate(rows)]
+
+    def half_way(self, place: int, part: StepInput, seat: nd.Seat, alone: bool = False) -> HalfWay:
+        """Run a part forward, in the memory of that place."""
+        if place == len(self._looked_at):
             self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
-        half_ways = []
+        propagation, shown = self._looked_at[place], list[Array]()
+        keeping, final = self._keeping(propagation), self.final if alone and self._shared.on_final is not None else None
         with computing(nd.backend()):
-            for propagation, part in zip(self._looked_at, map(step.part, rows), strict=False):
-                part, shown = part.with_arrays(in_order(part.arrays)), list[Array]()
-                keeping = self._keeping(propagation)
-                passed = propagation.forward(part, meeting=seat, shown=shown, keeping=keeping)
-                final = self._final if len(rows) == 1 and self._shared.on_final is not None else None
-                half_ways.append(HalfWay(propagation, part, passed, shown, final, keeping))
-        return half_ways
+            part = part.with_arrays(in_order(part.arrays))
+            passed = propagation.forward(part, meeting=seat, shown=shown, keeping=keeping)
+        return HalfWay(propagation, part, passed, shown, final, keeping)
 
     def backward(self, half_ways: Sequence[HalfWay]) -> Pass:
         """Do as `compute`, from half way on."""
@@ -187,56 +185,21 @@ class Worker:
         one = half_ways[0].backward()
         return one._replace(evidence=self._observed(one.loss))
 
-    # ---- predictions
 
-    def outputs(self, step: StepInput, rows: Sequence[slice], keeps_state: bool) -> list[Outputs]:
-        """Return the activations of every output for each part, new arrays, and where wanted the state after it.
-
-        A state of the whole lies where the next computation of these shapes goes on from it without a copy.
-        """
-        if len(rows) == 1:
-            return [self._outputs_of(step.part(rows[0]), keeps_state)]
-        parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
-        return [Outputs(outputs, _copied(state)) for outputs, state in parts]
-
-    def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
-        key = (step.key, keeps_state)
-        if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
-            step = step.with_state(_copied(step.state))
-        outputs, state = self.recordings.run(key, partial(self._output, step, keeps_state), step.arrays)
-        if keeps_state and not self.recordings.holds(key):  # in memory that the next computation is given its inputs in
-            state = _copied(state)
-        return Outputs(_copied(outputs), state)
-
-    def _output(self, step: StepInput, keeps_state: bool, arrays: StepArrays) -> Outputs:
-        """Compute; the state after it takes the place of the one before."""
-        state = arrays.state if keeps_state else ()
-        outputs = self._propagation().output(step.with_arrays(arrays), state_into=state)
-        return Outputs(tuple(outputs), state)
+def copied(nested: Any) -> Any:
+    """Return copies of arrays in nested tuples, in memory that no later pass uses."""
+    return mapped(lambda array: None if array is None else nd.copy(array), nested)
 
 
-def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
-    return tuple(map(nd.copy, arrays))
-
-
-def _copied_kept(kept: Iterable[KeptArrays]) -> tuple[KeptArrays, ...]:
-    return mapped(lambda array: None if array is None else nd.copy(array), tuple(kept))
-
-
-def joined_kept(parts: Sequence[tuple[KeptArrays, ...]]) -> tuple[KeptArrays, ...]:
-    """Return what was kept of several parts of a minibatch as of all of it."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def whole(*arrays: Array | None) -> Any:
-        return None if arrays[0] is None else nd.concat(list(arrays))  # type: ignore[arg-type]
-
-    return tuple(type(of_node[0])(*map(whole, *of_node)) for of_node in zip(*parts, strict=True))
-
-
-def joined(parts: Sequence[Sequence[Array]]) -> tuple[Array, ...]:
-    """Return the arrays of several parts of a minibatch as those of all of it."""
-    return tuple(parts[0]) if len(parts) == 1 else tuple(nd.concat(list(arrays)) for arrays in zip(*parts, strict=True))
+def joined(parts: Sequence[Any]) -> Any:
+    """Return arrays of several parts of a minibatch, in nested tuples, as those of all of it."""
+    first = parts[0]
+    if len(parts) == 1 or first is None:
+        return first
+    if not isinstance(first, tuple):
+        return nd.concat(list(parts))
+    items = map(joined, zip(*parts, strict=True))
+    return tuple(items) if type(first) is tuple else type(first)(*items)
 
 
 class GradientComputer:
@@ -272,21 +235,22 @@ class GradientComputer:
         if shared.scheduled:
             shared.at(iteration, epoch)
         plan, guard = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard
-        workers = self._workers_for(len(plan.workers))
-        if len(workers) == 1 and on_forward is None:  # the usual case of small networks, where microseconds count
+        workers = self.workers_for(1 if step.shards else len(plan.workers))
+        more: tuple[Array, ...] = ()
+        if len(workers) == 1 and (on_forward is None or step.shards):
             penalty = guard.penalty(iteration, epoch)
-            (one,) = nd.run_tasks([partial(workers[0].compute, step, plan.workers[0], nd.ALONE)], plan.light)
+            if step.shards:
+                one = self._in_shards(step, on_forward)
+            else:  # the usual case of small networks, where microseconds count
+                (one,) = nd.run_tasks([partial(workers[0].compute, step, plan.workers[0], nd.ALONE)], plan.light)
             loss, evidence, state, kept = one
-            more: tuple[Array, ...] = ()
             seen: tuple[Array, ...] = () if evidence is None else (evidence,)
         else:
             passes, penalty = self._passes(step, plan, workers, (iteration, epoch), on_forward)
-            loss = passes[0].loss
-            for one in passes[1:]:
-                loss = loss + one.loss
+            loss = reduce(add, [one.loss for one in passes])
             seen = tuple(one.evidence for one in passes if one.evidence is not None)
             state, more = joined([one.state for one in passes]), tuple(worker.gradient for worker in workers[1:])
-            kept = joined_kept([one.kept for one in passes])
+            kept = joined([one.kept for one in passes])
         vectors.gradients.written(more, seen)
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
@@ -328,6 +292,11 @@ class GradientComputer:
         score = guard.score(loss, result.penalty, divisor)
         return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
 
+    def _in_shards(self, step: StepInput, on_forward: OnForward | None) -> Pass:
+        from .shards import compute_in_shards  # for whom bits must not depend on threads
+
+        return compute_in_shards(self, step, on_forward)
+
     def _passes(
         self,
         step: StepInput,
@@ -338,7 +307,7 @@ class GradientComputer:
     ) -> tuple[list[Pass], Array | float]:
         """Let all workers compute; return what each has made, and the sum of the penalties."""
         count, vectors = len(workers), self.shared.vectors
-        meeting = self._meeting_of(count)
+        meeting = self.meeting_of(count)
         half_ways = None if on_forward is None else self._half_ways(step, plan, workers, meeting, on_forward)
 
         def run(number: int) -> tuple[Pass, Array | float]:
@@ -369,10 +338,10 @@ class GradientComputer:
             for worker, rows, seat in zip(workers, plan.workers, seats, strict=True)
         ]
         half_ways = nd.run_tasks(tasks, plan.light, meeting)
-        on_forward(step.features, list(joined([part.activations for parts in half_ways for part in parts])))
+        on_forward(step.features, list(joined([tuple(part.activations) for parts in half_ways for part in parts])))
         return half_ways
 
-    def _meeting_of(self, count: int) -> nd.Meeting | None:
+    def meeting_of(self, count: int) -> nd.Meeting | None:
         """Return where so many workers meet; None where they do not. Recordings hold its seats."""
         if not self.plans.meetings or count == 1:
             return None
@@ -380,7 +349,8 @@ class GradientComputer:
             self._meetings[count] = nd.meeting(count)
         return self._meetings[count]
 
-    def _workers_for(self, count: int) -> list[Worker]:
+    def workers_for(self, count: int) -> list[Worker]:
+        """Return so many workers, the first with the network's gradient vector."""
         shared = self.shared
         while len(self.workers) < count:
             gradient = nd.zeros(*shared.vectors.gradient.shape, dtype=shared.dtype)  # which frozen layers keep

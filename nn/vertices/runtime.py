@@ -152,6 +152,9 @@ class VertexRuntime(Part, JavaNames):
         """Tell whether parts of a minibatch give the numbers of all of it."""
         return self.splits
 
+    has_noise = False
+    """Whether random numbers are drawn around `forward` in training."""
+
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of noise that follow schedules: none."""
         return []

@@ -151,6 +151,7 @@ TRAINS = {
     "early stopping": lambda net, path: _stop_early(net),
     "fit": lambda net, path: net.fit(IMAGES, epochs=2),
     "fit in eager mode": lambda net, path: _eager(net),
+    "fit in shards": lambda net, path: net.fit(IMAGES, epochs=2, shards=4),
     "fit on arrays": lambda net, path: net.fit(IMAGES.features, IMAGES.labels, batch_size=3, epochs=2),
     "fit on an iterator": lambda net, path: net.fit(InThisThread(IMAGES, batch=3), epochs=2),
     "fit read ahead": lambda net, path: net.fit(read_ahead(), epochs=2),

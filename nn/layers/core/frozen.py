@@ -36,6 +36,8 @@ class FrozenRuntime(WrappingRuntime):
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(False)
 
+    has_noise = False  # which is that of training
+
     def has_to_meet(self, training: bool) -> bool:
         return self.layer.has_to_meet(False)
 

@@ -33,7 +33,8 @@ class TimeDistributedRuntime(WrappingRuntime):
                 f"{type(self.conf.layer).__name__}. Use it alone."
             )
         # Examples fastest is a view of activations. What draws a number for every row does so in Java's order.
-        self._first = (2, 0) if self.layer.may_split(True) else (0, 2)
+        draws = self.layer.has_noise or not self.layer.may_split(True)
+        self._first = (0, 2) if draws else (2, 0)
 
     @property
     def readers(self) -> tuple[LayerRuntime, ...]:
@@ -47,6 +48,8 @@ class TimeDistributedRuntime(WrappingRuntime):
         inner = ctx.inner("wrapped")
         if ctx.mask is not None:
             inner.mask = self._rows(nd.reshape(ctx.mask, (x.shape[0], 1, x.shape[2])))
+        if ctx.shard is not None:
+            inner.shard = ctx.shard._replace(by_step=False)
         rows, kept, _ = self.layer.propagate(self._rows(x), (), params, inner)
         return self._series(rows, x.shape[0]), kept, state
 
