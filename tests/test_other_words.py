@@ -127,8 +127,8 @@ def test_every_method_of_a_network_refuses_what_it_does_not_know(kind, name):
 
 OF_THE_STEP = {
     "backend", "buffer_like", "cells", "default_dtype", "deferred_memory", "elementwise", "exec", "execRandom",
-    "get_memory_manager", "is_array", "is_eager", "meeting", "plan_update", "plan_work", "run_tasks", "staged",
-    "summed", "to_activation_order", "to_image_order", "to_input_order",
+    "get_memory_manager", "is_array", "is_eager", "meeting", "plan_shards", "plan_update", "plan_work",
+    "run_tasks", "staged", "summed", "to_activation_order", "to_image_order", "to_input_order",
 }  # fmt: skip
 """Functions that cost less than looking at their calls would, or that networks alone call."""
 FUNCTIONS = [name for name in nd.__all__ if inspect.isfunction(getattr(nd, name)) and name not in OF_THE_STEP]

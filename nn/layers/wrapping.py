@@ -15,7 +15,8 @@ from ..terms.noise import NumbersInForce
 from ..terms.params import ParamSpec
 from ..terms.preprocessors import InputPreProcessor
 from .base import LayerConf
-from .runtime import Context, Kept, LayerRuntime, Params, State
+from .context import Context, Kept, Params, State
+from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration

@@ -301,7 +301,7 @@ class NetworkCore(JavaNames):
         """
         if step is None or nd.random.get_random() is not self.random:  # called by no step of this network
             self.check_losses()
-            with self.lock, Restoring(), in_force(self.backend, self.random):
+            with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
                 result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0) if step is None else step)
                 result.gradient()
             return result

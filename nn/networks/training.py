@@ -82,10 +82,6 @@ class Training:
 
             self._loss_weights = loss_weights(network, settings.loss_weights)
         self._shards = settings.shards or 0
-        if self._shards:
-            from ..step.shards import check_shards
-
-            check_shards(network.shared_nodes)
         self._validation: Validation | None = None
         measured = settings.metrics is not NOTHING_MORE.metrics
         if self._data.held_out is not None or settings.validation_data is not None or measured:

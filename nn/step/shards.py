@@ -62,7 +62,7 @@ class Group:
 
     def _whole_way(self, shard: Shard) -> Pass:
         with InForce(None, shard.random):
-            return self.worker.compute_part(shard.step, shard.seat, alone=False)
+            return self.worker.compute(shard.step, shard.seat, alone=False)
 
     def _half_way(self, place: int, shard: Shard) -> HalfWay:
         with InForce(None, shard.random):

@@ -26,9 +26,6 @@ OnForward = Callable[[Sequence[Array], list[Array]], None]
 """Called with features and the activations of every layer and vertex, of all examples, between forward and backward."""
 
 
-EVERY_ROW = slice(0, None)
-
-
 class Pass(NamedTuple):
     """What a worker computes of its rows, beside its gradient: in memory that the next pass uses again."""
 
@@ -98,17 +95,17 @@ class Worker:
 
     # ---- the gradient
 
-    def compute(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat, alone: bool = True) -> Pass:
-        """Write the gradient of those rows, one part after the other.
+    def task(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat) -> Callable[[], Pass]:
+        """Return what writes the gradient of those rows, one part after the other."""
+        if len(rows) == 1:
+            return partial(self.compute, step.part(rows[0]), seat, True)
+        return partial(self._added, [partial(self.compute, step.part(part), seat, False) for part in rows])
+
+    def compute(self, part: StepInput, seat: nd.Seat, alone: bool) -> Pass:
+        """Write the gradient of a part.
 
         Layers that meet those of other workers do so at the `seat`. Where it is not `alone`, others will be added.
         """
-        if len(rows) > 1:
-            return self._added([partial(self.compute, step.part(part), (EVERY_ROW,), seat, False) for part in rows])
-        return self.compute_part(step if rows[0] is EVERY_ROW else step.part(rows[0]), seat, alone)
-
-    def compute_part(self, part: StepInput, seat: nd.Seat, alone: bool) -> Pass:
-        """Write the gradient of a part that is computed in one piece."""
         key = (part.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
         return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
 
@@ -242,7 +239,7 @@ class GradientComputer:
             if step.shards:
                 one = self._in_shards(step, on_forward)
             else:  # the usual case of small networks, where microseconds count
-                (one,) = nd.run_tasks([partial(workers[0].compute, step, plan.workers[0], nd.ALONE)], plan.light)
+                (one,) = nd.run_tasks([workers[0].task(step, plan.workers[0], nd.ALONE)], plan.light)
             loss, evidence, state, kept = one
             seen: tuple[Array, ...] = () if evidence is None else (evidence,)
         else:
@@ -310,14 +307,17 @@ class GradientComputer:
         meeting = self.meeting_of(count)
         half_ways = None if on_forward is None else self._half_ways(step, plan, workers, meeting, on_forward)
 
-        def run(number: int) -> tuple[Pass, Array | float]:
-            share = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
-            if half_ways is not None:
-                return workers[number].backward(half_ways[number]), share
-            seat = nd.ALONE if meeting is None else meeting.seats[number]
-            return workers[number].compute(step, plan.workers[number], seat), share
+        seats = [nd.ALONE] * count if meeting is None else meeting.seats
+        if half_ways is None:
+            tasks = [worker.task(step, *own) for worker, *own in zip(workers, plan.workers, seats, strict=True)]
+        else:
+            tasks = [partial(worker.backward, ways) for worker, ways in zip(workers, half_ways, strict=True)]
 
-        computed = nd.run_tasks([partial(run, number) for number in range(count)], plan.light, meeting)
+        def run(number: int, task: Callable[[], Pass]) -> tuple[Pass, Array | float]:
+            share = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
+            return task(), share
+
+        computed = nd.run_tasks([partial(run, *numbered) for numbered in enumerate(tasks)], plan.light, meeting)
         penalty = computed[0][1]
         for _, share in computed[1:]:
             penalty = penalty + share

@@ -10,7 +10,8 @@ from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
-from ..layers.runtime import Buffers, Kept, NumbersInForce, Params, State
+from ..layers.context import Buffers, Kept, Params, State
+from ..layers.runtime import NumbersInForce
 from ..terms.params import LayerParams
 
 

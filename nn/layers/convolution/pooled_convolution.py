@@ -12,9 +12,10 @@ from nd.typing import Array
 
 from ...terms.enums import PoolingType
 from ...terms.noise import NumbersInForce
+from ..context import Context, Kept, Params, State
 from ..core.frozen import FrozenRuntime
 from ..pooling.subsampling import SubsamplingRuntime
-from ..runtime import Activating, Context, Kept, LayerRuntime, Noising, Params, State
+from ..runtime import Activating, LayerRuntime, Noising
 from .convolution import ConvolutionRuntime
 
 

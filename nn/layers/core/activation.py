@@ -11,7 +11,8 @@ from nd.typing import Array
 
 from ...terms.java_form import PARAMETERLESS, JavaForm
 from ..base import LayerConf
-from ..runtime import Context, LayerRuntime, Params, by_places
+from ..context import Context, Params
+from ..runtime import LayerRuntime, by_places
 
 
 class ActivationRuntime(LayerRuntime):

@@ -11,7 +11,8 @@ from nd.typing import Array
 from ...terms.java_form import BIAS, TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 
 
 class Cache(NamedTuple):

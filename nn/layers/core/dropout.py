@@ -10,7 +10,8 @@ from nd.typing import Array
 from ...terms.dropout import IDropout
 from ...terms.java_form import IDLE, JavaForm
 from ..base import LayerConf
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 
 
 class DropoutRuntime(LayerRuntime):

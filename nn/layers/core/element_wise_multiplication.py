@@ -11,7 +11,8 @@ from nd.typing import Array
 
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 from ..same_size import SameSizeConf
 from .dense import Cache
 

@@ -19,7 +19,8 @@ from ...terms.java_form import BIAS, TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor
 from ..base import FeedForwardConf
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 
 LARGEST = 2.0**62  # number of a row
 

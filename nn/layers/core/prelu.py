@@ -19,7 +19,8 @@ from ...terms.input_type import InputType
 from ...terms.java_form import Codec, JavaForm
 from ...terms.params import ParamSpec
 from ..base import BaseLayerConf
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ...conf.network import NeuralNetConfiguration

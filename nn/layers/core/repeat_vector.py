@@ -15,7 +15,8 @@ from ...terms.input_type import InputType, RecurrentType
 from ...terms.java_form import IDLE, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_rows
 from ..base import LayerConf
-from ..runtime import Context, LayerRuntime, Params
+from ..context import Context, Params
+from ..runtime import LayerRuntime
 
 
 class RepeatVectorRuntime(LayerRuntime):

@@ -15,7 +15,8 @@ from nd.typing import Array
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
-from ..runtime import Context, Kept, LayerRuntime, Params
+from ..context import Context, Kept, Params
+from ..runtime import LayerRuntime
 from .output import OutputMixin
 
 

@@ -18,8 +18,9 @@ from ...terms.input_type import Convolutional3DType, ConvolutionalType, FeedForw
 from ...terms.java_form import PARAMETERLESS, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
+from ..context import Buffers, Context, Params
 from ..places import type_of_places
-from ..runtime import Buffers, Context, LayerRuntime, Params
+from ..runtime import LayerRuntime
 
 Axes = tuple[int, ...]
 

@@ -10,7 +10,7 @@ import nd
 from nd.arrays import convolution
 from nd.typing import Array
 
-from ..runtime import Buffers
+from ..context import Buffers
 
 Geometry = tuple[int, int, int, int]
 

@@ -14,7 +14,8 @@ from ...terms.distributions import Distribution
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.weights import weight_init_of
 from ..base import FeedForwardConf
-from ..runtime import LayerRuntime, State
+from ..context import State
+from ..runtime import LayerRuntime
 from ..series import SeriesConf, check_series
 
 

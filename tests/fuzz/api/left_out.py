@@ -64,8 +64,8 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         (
             "nd.Seat.gather", "nd.meeting", "nd.buffer_like", "nd.cells", "nd.deferred_memory", "nd.elementwise",
-            "nd.plan_update", "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed", "nd.to_activation_order",
-            "nd.to_image_order", "nd.to_input_order", "*.has_to_meet",
+            "nd.plan_shards", "nd.plan_update", "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed",
+            "nd.to_activation_order", "nd.to_image_order", "nd.to_input_order", "*.has_to_meet",
         ), _LOW,
     ),
     **dict.fromkeys(
