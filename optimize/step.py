@@ -190,9 +190,9 @@ class StepGuard:
         penalties = self.penalties
         return 0.0 if penalties is None or penalties.is_none else penalties.at(iteration, epoch)
 
-    def observe(self, loss: Array, gradient: Array) -> Array | None:
+    def observe(self, loss: Array, gradient: Array) -> tuple[Array, ...]:
         """See the summed loss and the gradient ``[n]`` of a step; can be recorded. Return the sum of its squares."""
-        return nd.dot(gradient, gradient)
+        return (nd.dot(gradient, gradient),)
 
     def score(self, loss: Array, penalty: Array | float, divisor: int) -> float | None:
         """Return the score of a step, None where the host would wait for it."""
@@ -307,9 +307,10 @@ class DeviceGuard(StepGuard):
         self.penalties.set_coefficients(iteration, epoch)
         return self.cells[1]
 
-    def observe(self, loss: Array, gradient: Array) -> None:
+    def observe(self, loss: Array, gradient: Array) -> tuple[()]:
         nd.assign(self.cells[0], loss)
         self.penalties.watch(gradient, self._memory[1:3])
+        return ()
 
     def score(self, loss: Array, penalty: Array | float, divisor: int) -> None:
         return None

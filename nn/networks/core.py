@@ -12,7 +12,7 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import Restoring, in_force, within
+from nd.state import Restoring, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
 from nd.execution.recording import in_order, mapped, noted
-from nd.state import computing
+from nd.random import Random
+from nd.state import InForce, computing
 from nd.typing import Array
 from optimize.step import NOTHING_KEPT, StepResult
 
 from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import ForwardPass, OnFinal, Propagation
-from .step_input import StepArrays, StepInput
+from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
     from .keeping import Keeping, KeptArrays
@@ -31,11 +33,27 @@ class Pass(NamedTuple):
 
     loss: Array
     """Summed over the rows."""
-    evidence: Array | None
-    """From `StepGuard.observe`."""
+    evidence: tuple[Array, ...] | None
+    """From `StepGuard.observe`; None where nobody has looked."""
     state: State
     kept: tuple[KeptArrays, ...] = ()
     """Of the nodes that somebody has asked to keep, in their order."""
+
+
+Run = Callable[[], Pass]
+"""Computes a part."""
+
+
+class Part(NamedTuple):
+    """Examples of a minibatch that are computed in one piece."""
+
+    step: StepInput
+    seat: nd.Seat = nd.ALONE
+    """Where layers meet those of other workers."""
+    alone: bool = True
+    """Whether the gradient is the worker's, and no other part's is added."""
+    random: Random | None = None
+    """Drawn from; None for the generator in force."""
 
 
 class HalfWay(NamedTuple):
@@ -44,7 +62,7 @@ class HalfWay(NamedTuple):
     propagation: Propagation
     step: StepInput
     passed: ForwardPass
-    activations: list[Array]
+    activations: Arrays
     """Of every layer and vertex."""
     on_final: OnFinal | None
     keeping: Keeping | None
@@ -93,35 +111,38 @@ class Worker:
             propagation = self._propagations[traced] = self._shared.propagation(params, gradient)
         return propagation
 
-    # ---- the gradient
+    def compute(self, part: Part) -> Pass:
+        """Write the gradient of a part."""
+        step, seat, alone, random = part
+        key = (step.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
+        run = partial(self._pass, part)
+        if random is None:
+            return self.recordings.run(key, run, step.arrays)
+        with InForce(None, random):
+            return self.recordings.run(key, run, step.arrays)
 
-    def task(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat) -> Callable[[], Pass]:
-        """Return what writes the gradient of those rows, one part after the other."""
-        if len(rows) == 1:
-            return partial(self.compute, step.part(rows[0]), seat, True)
-        return partial(self._added, [partial(self.compute, step.part(part), seat, False) for part in rows])
-
-    def compute(self, part: StepInput, seat: nd.Seat, alone: bool) -> Pass:
-        """Write the gradient of a part.
-
-        Layers that meet those of other workers do so at the `seat`. Where it is not `alone`, others will be added.
-        """
-        key = (part.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
-        return self.recordings.run(key, partial(self._pass, part, seat, alone), part.arrays)
-
-    def _pass(self, part: StepInput, seat: nd.Seat, alone: bool, arrays: StepArrays) -> Pass:
+    def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        propagation, part = self.propagation(), part.with_arrays(arrays)
+        propagation, step = self.propagation(), part.step.with_arrays(arrays)
         memory = propagation.pass_memory()
         keeping = self._keeping(propagation)
-        passed = propagation.forward(part, memory=memory, meeting=seat, keeping=keeping)
-        loss, deltas, epsilons = propagation.losses_of(part, passed)
+        passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
+        loss, deltas, epsilons = propagation.losses_of(step, passed)
         if memory is not None:
             memory.keep((loss, *passed.state))
-        final = self.final if alone and self._shared.on_final is not None else None
-        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=final, keeping=keeping)
-        evidence = self._guard.observe(loss, propagation.gradient) if alone else None
+        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self._hearing(part), keeping=keeping)
+        evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
         return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
+
+    def half_way(self, place: int, part: Part) -> HalfWay:
+        """Run a part forward, unrecorded, as a step does: its activations stay until another comes to that place."""
+        if place == len(self._looked_at):
+            self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
+        propagation, shown, keeping = self._looked_at[place], list[Array](), None
+        with InForce(None, part.random), computing(nd.backend()):
+            step, keeping = part.step.with_arrays(in_order(part.step.arrays)), self._keeping(propagation)
+            passed = propagation.forward(step, meeting=part.seat, shown=shown, keeping=keeping)
+        return HalfWay(propagation, step, passed, tuple(shown), self._hearing(part), keeping)
 
     def _keeping(self, propagation: Propagation) -> Keeping | None:
         """Return what keeps activations and epsilons; None where nobody has asked."""
@@ -131,11 +152,8 @@ class Worker:
 
         return Keeping(propagation.nodes, self._shared.keeps)
 
-    def aside(self, level: int) -> Array:
-        """Return memory ``[n]`` for a gradient that is to be added, one for every level of a tree."""
-        while len(self._aside) <= level:
-            self._aside.append(nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient)))
-        return self._aside[level]
+    def _hearing(self, part: Part) -> OnFinal | None:
+        return self.final if part.alone and self._shared.on_final is not None else None
 
     def final(self, start: int, stop: int) -> None:
         """Tell who listens that a stretch of the gradient is as it will stay."""
@@ -143,44 +161,38 @@ class Worker:
         if stop > start and hear is not None:
             noted(partial(hear, self.number, start, stop))
 
-    def _added(self, passes: Sequence[Callable[[], Pass]]) -> Pass:
-        """Add up the gradients that passes write, each in the place of the one before, and their losses."""
-        done, total = [copied(passes[0]())], self.aside(0)
-        nd.assign(total, self.gradient)
-        for number, run in enumerate(passes[1:], 2):
-            done.append(copied(run()))
-            nd.add(total, self.gradient, self.gradient if number == len(passes) else total)
+    def total(self, runs: Sequence[Run]) -> Pass:
+        """Run parts one after the other, and add them up: the gradient is then this worker's."""
+        if len(runs) == 1:
+            one = runs[0]()
+            return one if one.evidence is not None else one._replace(evidence=self._observed(one.loss))
+        passes, total = [], self.aside(0)
+        for number, run in enumerate(runs, 1):
+            passes.append(copied(run()))
+            if number == 1:
+                nd.assign(total, self.gradient)
+            else:
+                nd.add(total, self.gradient, self.gradient if number == len(runs) else total)
         self.final(0, self.gradient.shape[0])
-        loss = reduce(add, [one.loss for one in done])
-        return Pass(loss, self._observed(loss), joined([one.state for one in done]), joined([one.kept for one in done]))
+        of_all = sum_of(passes)
+        return of_all._replace(evidence=self._observed(of_all.loss))
 
-    def _observed(self, loss: Array) -> Array | None:
+    def _observed(self, loss: Array) -> tuple[Array, ...]:
         with computing(nd.backend()):
             return self._guard.observe(loss, self.gradient)
 
-    # ---- the same with a stop between forward and backward
+    def aside(self, level: int) -> Array:
+        """Return memory ``[n]`` for a gradient that is to be added, one for every level of a tree."""
+        while len(self._aside) <= level:
+            self._aside.append(nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient)))
+        return self._aside[level]
 
-    def forward(self, step: StepInput, rows: Sequence[slice], seat: nd.Seat) -> list[HalfWay]:
-        """Run all parts forward, unrecorded, as a step does: their activations stay until the next call."""
-        return [self.half_way(place, step.part(part), seat, len(rows) == 1) for place, part in enumerate(rows)]
 
-    def half_way(self, place: int, part: StepInput, seat: nd.Seat, alone: bool = False) -> HalfWay:
-        """Run a part forward, in the memory of that place."""
-        if place == len(self._looked_at):
-            self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
-        propagation, shown = self._looked_at[place], list[Array]()
-        keeping, final = self._keeping(propagation), self.final if alone and self._shared.on_final is not None else None
-        with computing(nd.backend()):
-            part = part.with_arrays(in_order(part.arrays))
-            passed = propagation.forward(part, meeting=seat, shown=shown, keeping=keeping)
-        return HalfWay(propagation, part, passed, shown, final, keeping)
-
-    def backward(self, half_ways: Sequence[HalfWay]) -> Pass:
-        """Do as `compute`, from half way on."""
-        if len(half_ways) > 1:
-            return self._added([half_way.backward for half_way in half_ways])
-        one = half_ways[0].backward()
-        return one._replace(evidence=self._observed(one.loss))
+def sum_of(passes: Sequence[Pass]) -> Pass:
+    """Return what several passes give beside their gradients as that of one; losses are added one after the other."""
+    losses, evidence, states, kept = zip(*passes, strict=True)
+    seen = () if None in evidence else tuple(chain(*evidence))
+    return Pass(reduce(add, losses), seen, joined(states), joined(kept))
 
 
 def copied(nested: Any) -> Any:
@@ -232,23 +244,18 @@ class GradientComputer:
         if shared.scheduled:
             shared.at(iteration, epoch)
         plan, guard = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard
-        workers = self.workers_for(1 if step.shards else len(plan.workers))
         more: tuple[Array, ...] = ()
-        if len(workers) == 1 and (on_forward is None or step.shards):
+        if step.shards:
+            from .shards import compute_in_shards  # for whom bits must not depend on threads
+
             penalty = guard.penalty(iteration, epoch)
-            if step.shards:
-                one = self._in_shards(step, on_forward)
-            else:  # the usual case of small networks, where microseconds count
-                (one,) = nd.run_tasks([workers[0].task(step, plan.workers[0], nd.ALONE)], plan.light)
-            loss, evidence, state, kept = one
-            seen: tuple[Array, ...] = () if evidence is None else (evidence,)
+            loss, evidence, state, kept = compute_in_shards(self, step, on_forward)
+        elif plan.undivided and on_forward is None:  # the usual case of small networks, where microseconds count
+            penalty = guard.penalty(iteration, epoch)
+            ((loss, evidence, state, kept),) = nd.run_tasks([partial(self.workers[0].compute, Part(step))], plan.light)
         else:
-            passes, penalty = self._passes(step, plan, workers, (iteration, epoch), on_forward)
-            loss = reduce(add, [one.loss for one in passes])
-            seen = tuple(one.evidence for one in passes if one.evidence is not None)
-            state, more = joined([one.state for one in passes]), tuple(worker.gradient for worker in workers[1:])
-            kept = joined([one.kept for one in passes])
-        vectors.gradients.written(more, seen)
+            (loss, evidence, state, kept), more, penalty = self._shares(step, plan, (iteration, epoch), on_forward)
+        vectors.gradients.written(more, evidence)
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
         named = dict(zip(shared.keeps, kept, strict=True)) if kept else NOTHING_KEPT
@@ -289,57 +296,55 @@ class GradientComputer:
         score = guard.score(loss, result.penalty, divisor)
         return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
 
-    def _in_shards(self, step: StepInput, on_forward: OnForward | None) -> Pass:
-        from .shards import compute_in_shards  # for whom bits must not depend on threads
+    def _shares(
+        self, step: StepInput, plan: nd.WorkPlan, counts: tuple[int, int], on_forward: OnForward | None
+    ) -> tuple[Pass, tuple[Array, ...], Array | float]:
+        """Let every worker compute its share.
 
-        return compute_in_shards(self, step, on_forward)
-
-    def _passes(
-        self,
-        step: StepInput,
-        plan: nd.WorkPlan,
-        workers: Sequence[Worker],
-        counts: tuple[int, int],
-        on_forward: OnForward | None,
-    ) -> tuple[list[Pass], Array | float]:
-        """Let all workers compute; return what each has made, and the sum of the penalties."""
-        count, vectors = len(workers), self.shared.vectors
-        meeting = self.meeting_of(count)
-        half_ways = None if on_forward is None else self._half_ways(step, plan, workers, meeting, on_forward)
-
+        Returns
+        -------
+        (Pass, further gradients, sum of the penalties)
+        """
+        count, vectors = len(plan.workers), self.shared.vectors
+        workers, meeting = self.workers_for(count), self.meeting_of(count)
         seats = [nd.ALONE] * count if meeting is None else meeting.seats
-        if half_ways is None:
-            tasks = [worker.task(step, *own) for worker, *own in zip(workers, plan.workers, seats, strict=True)]
-        else:
-            tasks = [partial(worker.backward, ways) for worker, ways in zip(workers, half_ways, strict=True)]
-
-        def run(number: int, task: Callable[[], Pass]) -> tuple[Pass, Array | float]:
-            share = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
-            return task(), share
-
-        computed = nd.run_tasks([partial(run, *numbered) for numbered in enumerate(tasks)], plan.light, meeting)
-        penalty = computed[0][1]
-        for _, share in computed[1:]:
-            penalty = penalty + share
-        return [one for one, _ in computed], penalty
-
-    def _half_ways(
-        self,
-        step: StepInput,
-        plan: nd.WorkPlan,
-        workers: Sequence[Worker],
-        meeting: nd.Meeting | None,
-        on_forward: OnForward,
-    ) -> list[list[HalfWay]]:
-        """Let all workers go half of the way, and show the activations of the whole minibatch."""
-        seats = [nd.ALONE] * len(workers) if meeting is None else meeting.seats
-        tasks = [
-            partial(worker.forward, step, rows, seat)
-            for worker, rows, seat in zip(workers, plan.workers, seats, strict=True)
+        parts = [
+            [Part(step.part(rows), seat, len(own) == 1) for rows in own]
+            for own, seat in zip(plan.workers, seats, strict=True)
         ]
-        half_ways = nd.run_tasks(tasks, plan.light, meeting)
-        on_forward(step.features, list(joined([tuple(part.activations) for parts in half_ways for part in parts])))
-        return half_ways
+        runs: Any = self.runs(workers, parts, meeting, on_forward, step)
+
+        def share(number: int) -> tuple[Pass, Array | float]:
+            own = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
+            return workers[number].total(runs[number]), own
+
+        computed = nd.run_tasks([partial(share, number) for number in range(count)], plan.light, meeting)
+        more = tuple(worker.gradient for worker in workers[1:])
+        return sum_of([one for one, _ in computed]), more, reduce(add, [penalty for _, penalty in computed])
+
+    def runs(
+        self,
+        workers: Sequence[Worker],
+        parts: Sequence[Sequence[Part | None]],
+        meeting: nd.Meeting | None,
+        on_forward: OnForward | None,
+        step: StepInput,
+    ) -> list[list[Run | None]]:
+        """Return what computes every part; where somebody looks, from half way on, with all activations shown."""
+        if on_forward is None:
+            return [
+                [None if part is None else partial(worker.compute, part) for part in own]
+                for worker, own in zip(workers, parts, strict=True)
+            ]
+
+        def forward(worker: Worker, own: Sequence[Part | None]) -> list[HalfWay | None]:
+            return [None if part is None else worker.half_way(place, part) for place, part in enumerate(own)]
+
+        tasks = [partial(forward, worker, own) for worker, own in zip(workers, parts, strict=True)]
+        half_ways = nd.run_tasks(tasks, False, meeting, undivided=True)
+        shown = [half_way.activations for own in half_ways for half_way in own if half_way is not None]
+        on_forward(step.features, list(joined(shown)))
+        return [[None if half_way is None else half_way.backward for half_way in own] for own in half_ways]
 
     def meeting_of(self, count: int) -> nd.Meeting | None:
         """Return where so many workers meet; None where they do not. Recordings hold its seats."""

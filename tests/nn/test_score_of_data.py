@@ -81,7 +81,7 @@ def test_what_is_no_listener_is_refused():
 
 @pytest.mark.parametrize(("index", "said"), [(-1, r"0\.\.1"), (2, r"0\.\.1"), (1.5, "an integer or text")])
 def test_layers_that_are_not_there(index, said):
-    with pytest.raises(nd.ConfigurationError, match=f"get_layer: layer must be {said}, got"):
+    with pytest.raises(nd.ConfigurationError, match=f"get_layer: (layer|index) must be {said}, got"):
         network().get_layer(index)
 
 
