@@ -271,26 +271,9 @@ def _update(
             penalty.apply(params, gradient, scratch, coefficient)
     step(params, gradient, 1.0)
     if guarded:
-        _protect(cells, changing, before, guarded == 2)
+        from .device_guard import protect  # which no host needs
 
-
-def _protect(cells: tuple[Array, ...], now: tuple[Array, ...], before: tuple[Array, ...], last: bool) -> None:
-    """Put arrays back to what they were before an update that must not be; the `last` part of one counts it.
-
-    Operations on single elements, for `nd.Elementwise`. The numbers that are written, steps and so on, decide nothing
-    in the step that writes them, except `failed`, which then says what the sums say too: elements may see it early.
-    """
-    loss, penalty, broken, steps, failed, its_loss, its_penalty = cells
-    # x - x is NaN where x is not finite, and NaN is not even equal to 0.
-    sound = (loss - loss >= 0.0) & (penalty - penalty >= 0.0) & (broken < 0.5) & (failed < 0.0)
-    for array, old in zip(now, before, strict=True):
-        nd.assign(array, nd.where(sound, array, old))
-    if last:
-        known = sound | (failed >= 0.0)
-        values = nd.where(known, failed, steps), nd.where(known, its_loss, loss), nd.where(known, its_penalty, penalty)
-        for cell, value in zip((failed, its_loss, its_penalty), values, strict=True):
-            nd.assign(cell, value)
-        nd.assign(steps, steps + 1.0)
+        protect(cells, changing, before, guarded == 2)
 
 
 def _next(more: Iterator[Any], count: int) -> tuple[Any, ...]:

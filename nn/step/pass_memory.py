@@ -1,14 +1,11 @@
-"""The memory of one pass through the nodes of a network: asked for before, given back when nobody reads it any more."""
+"""The memory of one pass through the nodes of a network, given back when nobody reads it any more."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 import nd
-from nd.checks import describe_shape
 from nd.typing import Array
 
 from ..conf.nodes import sources_of
@@ -16,9 +13,7 @@ from ..conf.nodes import sources_of
 if TYPE_CHECKING:
     from nd.execution.arena import Block
 
-    from ..conf.nodes import NetworkConfiguration, NodeTypes
     from .nodes import Node
-    from .step_input import StepInput
 
 
 def last_readers(nodes: Sequence[Node], outputs: Sequence[int]) -> list[tuple[int, ...]]:
@@ -132,75 +127,3 @@ def _lies_in(block: Block, array: Array) -> bool:
 
 def _any_lies_in(block: Block, arrays: tuple[Array, ...]) -> bool:
     return any(_lies_in(block, array) for array in arrays)
-
-
-# ---- asked once for every shape, from the configuration, before anything is computed
-
-_BYTES = {"float32": 4, "float64": 8}
-
-
-def check_parameters(conf: NetworkConfiguration, parameters: int) -> None:
-    """Raise SizeError where parameters and their gradient fit into no memory of this size."""
-    needed = 2 * parameters * _BYTES[conf.dtype]
-    nd.backend().check_memory(
-        "init", needed, f"{parameters:,} parameters and their gradient", "Make the layers smaller: summary() has them."
-    )
-
-
-class Keeping(Enum):
-    """What a pass keeps beside the activations of the node that it is at, and what comes into it."""
-
-    NOTHING = "nothing"
-    INPUTS = "inputs"
-    """What comes into nodes with weights to learn, whose gradients need it."""
-    EVERYTHING = "everything"
-
-
-def check_activations(
-    conf: NetworkConfiguration, step: StepInput, types: Sequence[NodeTypes], rows: int, keeping: Keeping
-) -> None:
-    """Raise SizeError where the activations of a step fit into no memory of this size.
-
-    Counted is what must be there at the same time, whatever is given back between.
-
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    step : StepInput
-    types : sequence of NodeTypes
-        Of all nodes, for its features.
-    rows : int
-        Examples that are computed at the same time.
-    keeping : Keeping
-    """
-    size, examples = _BYTES[conf.dtype], _examples(conf, rows)
-    made = [size * n * math.prod(of_node.output.sizes) for n, of_node in zip(examples, types, strict=True)]
-    features = [size * rows * math.prod(x.shape[1:]) for x in step.features]
-    arriving = [
-        {source: made[source] if source >= 0 else features[-1 - source] for source in sources_of(node)}
-        for node in conf.nodes
-    ]
-    needed = [own + sum(sources.values()) for own, sources in zip(made, arriving, strict=True)]
-    for number, node in enumerate(conf.nodes):
-        looks_at = getattr(node.conf, "looks_at", None)  # of attention
-        needed[number] += 0 if looks_at is None else size * examples[number] * looks_at(types[number].inputs)
-    largest = max(range(len(needed)), key=needed.__getitem__)
-    shape = describe_shape((examples[largest], *types[largest].output.shape))
-    remedy = "Give fewer examples at once, or make the layers smaller: summary() has them."
-    check = nd.backend().check_memory
-    check(conf.nodes[largest].label, needed[largest], f"activations {shape} and what they are made of", remedy)
-    kept: dict[int, int] = dict(enumerate(made)) if keeping is Keeping.EVERYTHING else {}
-    for node, sources in zip(conf.nodes, arriving, strict=True):
-        if keeping is Keeping.INPUTS and any(spec.trainable for spec in node.conf.param_specs()):
-            kept |= sources
-    check("activations", sum(kept.values()), f"those of all layers for {rows} examples", remedy)
-
-
-def _examples(conf: NetworkConfiguration, rows: int) -> list[int]:
-    """Return of how many examples the activations of every node are."""
-    examples: list[int] = []
-    for node in conf.nodes:
-        arriving = [rows if source < 0 else examples[source] for source in sources_of(node)]
-        examples_of = getattr(node.conf, "examples_of", None)  # of vertices
-        examples.append(arriving[0] if examples_of is None else examples_of(arriving))
-    return examples

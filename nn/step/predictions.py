@@ -9,8 +9,9 @@ from typing import NamedTuple
 import nd
 from nd.typing import Array
 
-from .pass_memory import Keeping, check_activations
-from .plans import FORWARD_ONLY, MOST_PLANS, Plans
+from ..conf.activation_memory import Keeping, check_activations
+from ..conf.work import FORWARD_ONLY
+from .plans import MOST_PLANS, Plans
 from .shared_nodes import SharedNodes, State
 from .step_input import Arrays, StepArrays, StepInput
 from .worker import Worker, copied, joined
@@ -72,7 +73,9 @@ class OutputComputer:
         if step.key not in self._checked:
             types = self.plans.types_of(step)
             if types is not None:
-                check_activations(self.shared.conf, step, types, step.examples, Keeping.EVERYTHING)
+                check_activations(
+                    self.shared.conf, [x.shape for x in features], types, step.examples, Keeping.EVERYTHING
+                )
             if len(self._checked) < MOST_PLANS:
                 self._checked.add(step.key)
 

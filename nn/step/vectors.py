@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -11,10 +10,10 @@ from nd.typing import Array
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
-from optimize.step import CELLS, DeviceGuard, Gradients, StepGuard
+from optimize.step import CELLS, Gradients, StepGuard
 
-from ..terms.weights import Fans, init_weight
-from .pass_memory import check_parameters
+from ..conf.activation_memory import check_parameters
+from ..conf.initial_weights import draw_params
 
 if TYPE_CHECKING:
     from optimize.constraints import Constraining, Placed
@@ -61,7 +60,11 @@ class FlatVectors:
         flat = nd.reshape_view(self.params, (self.layout.length,))
         decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
         self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
-        self.guard = StepGuard(self.penalty_sum) if decides is None else DeviceGuard(self.penalty_sum, decides)
+        self.guard = StepGuard(self.penalty_sum)
+        if decides is not None:
+            from optimize.device_guard import DeviceGuard  # which no host needs
+
+            self.guard = DeviceGuard(self.penalty_sum, decides)
         self.constraints = self._constraining()
         self.updater = NetworkUpdater(
             segments, self.params, self.gradient, self._normalized(), self.guard, self.constraints
@@ -129,35 +132,3 @@ def copy_vector(who: str, source: Any, target: Array) -> None:
 def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
     """Return the penalties on one parameter of a layer, in the order in which they are applied."""
     return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
-
-
-def draw_params(layer: Any, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
-    """Let all parameters of a layer or vertex start, as often as Java does."""
-    for _ in range(getattr(layer, "drawings", 1)):
-        for view in views:
-            _draw_param(layer, view, vector, rng, label)
-
-
-def _draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: str) -> None:
-    """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
-    conf = layer.innermost
-    spec, flat = view.spec, view.flat(vector)
-    if isinstance(spec.initial, tuple):
-        stretches = nd.reshape_view(flat, (len(spec.initial), -1))
-        for number, value in enumerate(spec.initial):
-            nd.fill(stretches[number, ...], value)
-    elif spec.initial is not None:
-        nd.fill(flat, spec.initial)
-    elif spec.bias:
-        nd.fill(flat, conf.bias_init or 0.0)
-    else:
-        fan_in, fan_out = (rng.since_m2 and spec.fans_since_m2) or (spec.fan_in, spec.fan_out)
-        fans = Fans(fan_in, fan_out, spec.shape)
-        init = (conf.weight_init_recurrent if spec.recurrent else None) or conf.weight_init or "xavier"
-        try:
-            init_weight(view.of(vector), flat, init, fans, rng)
-        except ZeroDivisionError as error:
-            raise nd.ConfigurationError(
-                f"{label}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
-                f"drawn, got {fan_in} and {fan_out}. Give them to its ParamSpec, or bias=True or initial."
-            ) from error

@@ -16,7 +16,8 @@ from nd.state import InForce, computing
 from nd.typing import Array
 from optimize.step import NOTHING_KEPT, StepResult
 
-from .plans import FORWARD_AND_BACKWARD, Plans
+from ..conf.work import FORWARD_AND_BACKWARD
+from .plans import Plans
 from .propagation import ForwardPass, OnFinal, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 

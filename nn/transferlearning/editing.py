@@ -13,6 +13,7 @@ from nd.state import Restoring
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
+from ..conf.initial_weights import draw_params
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network_formats import settled_chain
 from ..conf.output_layers import check_output_layers
@@ -21,7 +22,6 @@ from ..layers import FrozenLayer, LayerConf
 from ..layers.base import label_of
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
-from ..step.vectors import draw_params
 from ..terms.input_type import InputType
 from ..terms.params import ParamLayout
 from ..terms.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor

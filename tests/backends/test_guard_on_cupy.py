@@ -96,7 +96,7 @@ def test_one_minibatch_is_asked_about_at_once(device):
 
 
 def test_after_some_steps_the_device_is_asked(device, monkeypatch):
-    monkeypatch.setattr("optimize.step.CHECK_EVERY", 3)
+    monkeypatch.setattr("optimize.device_guard.CHECK_EVERY", 3)
     net = MultiLayerNetwork(conf()).init()
     for each in (*GOOD[:3], spoilt(), GOOD[3]):
         net.fit_batch(each)
