@@ -1,7 +1,7 @@
 """One layer of a network at work, called as the network calls it."""
 
 import nd
-from nn.layers.context import Context
+from nn.layers.runtime import Context
 
 
 def forward(layer, x, training=False, mask=None, buffer=None):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from backends.errors import ConfigurationError
-from nd.explained import explained, settled
+from nd.arguments import explained, settled
 from nd.random import get_random
 from nd.state import state
 

@@ -7,8 +7,7 @@ from typing import Annotated
 from backends.errors import DTypeError, ShapeError
 from nd.typing import Array
 
-from ..arguments import EVEN_NAN
-from ..explained import explained, settled
+from ..arguments import EVEN_NAN, explained, settled
 from ..state import state
 from .creation import as_array, is_array_like
 

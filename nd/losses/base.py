@@ -10,8 +10,7 @@ from typing import ClassVar
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
-from nd.arguments import Checked, checked, refusal, shown
-from nd.explained import explained
+from nd.arguments import Checked, checked, explained, refusal, shown
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array

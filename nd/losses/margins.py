@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
-from nd.arguments import checked
-from nd.explained import explained
+from nd.arguments import checked, explained
 from nd.state import state
 
 from .base import Array, Loss, cast

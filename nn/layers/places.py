@@ -13,10 +13,9 @@ from nd.typing import Array
 from ..terms.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType, series_of
 from ..terms.preprocessors import InputPreProcessor, to_images, to_series
 from .base import LayerConf
-from .context import Context, Params
 from .convolution.convolution import check_places, image_of
 from .convolution.convolution3d import volume_of
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 _INPUT: dict[int, Callable[[str, InputType], InputType]] = {1: series_of, 2: image_of, 3: volume_of}
 """Number of axes -> check of the kind of the input."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import nd
 from nd.activations import Activation
@@ -17,15 +19,97 @@ from ..terms.data_formats import channels_last
 from ..terms.dropout import IDropout
 from ..terms.noise import Noising, NumbersInForce
 from ..terms.params import LayerParams
-from .context import Context, Kept, Params, State
+from ..terms.shard import Shard
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
 
 
+Buffers = Callable[..., Array]
+Params = dict[str, Array]
+State = tuple[Array, ...]
+
+
 def by_places(x: Array) -> Array:
     """View ``[N, C, ...]`` with the channels last."""
     return nd.permute(x, (0, *range(2, x.ndim), 1))
+
+
+class Context:
+    """One pass through one node of a network.
+
+    Attributes
+    ----------
+    training : bool
+        Whether there is dropout and noise, and statistics are those of the minibatch.
+    mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, or None
+        Of the node's first input: 0 for rows, time steps or places that do not count.
+    buffer : callable (name, shape) -> array
+        The node's memory, the same for a name until it is given back: in training when `backward` is through, else when
+        nobody reads the activations any more. Nothing stays in it. Outside of steps new memory.
+    needs_epsilon : bool
+        Whether the backward pass has to return dL/dx.
+    activates : bool
+        False to leave the activation out, as `LayerRuntime.pre_output` does.
+    masks_steps : bool
+        Whether the mask holds inside of layers, too, that otherwise hand it on alone: in `LastTimeStep`, say.
+    restarts : bool
+        Whether the backward pass of a layer with a state computes the segment anew from a zero state, as Java's does.
+    back_length : int or None
+        How many time steps, the last ones, the backward pass of a layer with a state goes over; None for all.
+    input_shape : tuple of int
+        Of the layer's input, where the layer is a user's own.
+    meeting : nd.Seat
+        Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
+    shard : Shard or None
+        Where the examples lie in the minibatch that random numbers are drawn for.
+    shown : list or None
+        Takes those of the first layer, as computed, where `joined_with` has made one of two; None if nobody looks.
+    """
+
+    __slots__ = (
+        "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "meeting", "needs_epsilon",
+        "restarts", "shard", "shown", "training",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        training: bool,
+        buffer: Buffers,
+        mask: Array | None = None,
+        needs_epsilon: bool = True,
+        activates: bool = True,
+    ) -> None:
+        self.training, self.buffer, self.mask = training, buffer, mask
+        self.needs_epsilon, self.activates = needs_epsilon, activates
+        self.masks_steps = self.restarts = False
+        self.back_length: int | None = None
+        self.meeting: nd.Seat = nd.ALONE
+        self.shard: Shard | None = None
+        self.shown: list[Array] | None = None
+        self.input_shape: tuple[int, ...] = ()
+
+    def inner(self, prefix: str, training: bool | None = None) -> Context:
+        """Return the context of a layer inside of this one, with memory under names of its own."""
+
+        def buffer(name: str, *rest: Any) -> Array:
+            return self.buffer(f"{prefix}.{name}", *rest)
+
+        ctx = copy(self)
+        ctx.buffer, ctx.training = buffer, self.training if training is None else training
+        return ctx
+
+
+class Kept(NamedTuple):
+    """Results of a layer's forward pass that its backward pass needs."""
+
+    cache: Any
+    """The layer's own."""
+    params: Params
+    """As they were used: with weight noise, those that stood in for them."""
+    dropped: Array | None
+    """From the dropout of the input, for its `backprop`."""
+    context: Context
 
 
 class LayerRuntime(Part, JavaNames):
@@ -160,21 +244,14 @@ class LayerRuntime(Part, JavaNames):
 
     def undropped(self, epsilon: Array | None, kept: Kept) -> Array | None:
         """Take a gradient back through the dropout of the input."""
-        if kept.dropped is None or epsilon is None:
-            return epsilon
-        return self.dropout.backprop(epsilon, kept.dropped)  # type: ignore[union-attr]
+        through = kept.dropped is not None and epsilon is not None
+        return self.dropout.backprop(epsilon, kept.dropped) if through else epsilon  # type: ignore[union-attr, arg-type]
 
     def may_split(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give the numbers of all of it, but for `has_noise`.
-
-        Numbers that an activation draws in another order would not be the same.
-        """
-        if not training:
-            return self.splits
-        activations = [getattr(self.conf, name, None) for name in ("activation", "gate_activation")]
-        parts = (*activations, getattr(self.conf, "loss", None))
-        draws = any(part is not None and part.draws for part in activations)
-        return self.splits and not draws and all(part is None or part.splits for part in parts)
+        """Tell whether parts of a minibatch give the numbers of all of it, but for noise around `forward`."""
+        names = ("activation", "gate_activation", "loss") if training else ()
+        parts = [part for part in (getattr(self.conf, name, None) for name in names) if part is not None]
+        return self.splits and all(part.splits and not getattr(part, "draws", False) for part in parts)
 
     @property
     def has_noise(self) -> bool:
@@ -187,9 +264,8 @@ class LayerRuntime(Part, JavaNames):
 
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of this layer's noise that follow schedules."""
-        noises = [] if self.dropout is None else [self.drop_numbers]
-        noises += [] if self.noising is None else [self.noising.numbers]
-        return [numbers for numbers in noises if numbers.scheduled]
+        noises = (self.dropout and self.drop_numbers, self.noising and self.noising.numbers)
+        return [numbers for numbers in noises if isinstance(numbers, NumbersInForce) and numbers.scheduled]
 
     # ---- noise
 
@@ -223,9 +299,8 @@ class LayerRuntime(Part, JavaNames):
         """Write the gradients of x W + b, or of x W without b, from ``delta = dL/dz``; return dL/dx if it is needed."""
         b = grads["b"][0, ...] if "b" in grads else None
         nd.affine_gradients(x, delta, grads["W"], b)
-        if not ctx.needs_epsilon:
-            return None
-        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", x.shape), transpose_b=True)
+        below = ctx.buffer("epsilon", x.shape) if ctx.needs_epsilon else None
+        return None if below is None else nd.gemm(delta, params["W"], below, transpose_b=True)
 
     @cached_property
     def activation(self) -> Activation:
@@ -272,9 +347,7 @@ class LayerRuntime(Part, JavaNames):
 
     def masked(self, a: Array, ctx: Context) -> Array:
         """Multiply activations, or their gradient, by the mask, in their memory."""
-        if ctx.mask is None or not self.masks_activations:
-            return a
-        return nd.muli(a, self.mask_over(ctx.mask))
+        return nd.muli(a, self.mask_over(ctx.mask)) if ctx.mask is not None and self.masks_activations else a
 
     def mask_over(self, mask: Array) -> Array:
         """Return the mask as it broadcasts to activations."""
@@ -288,8 +361,8 @@ class LayerRuntime(Part, JavaNames):
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        a = self._output(nd.as_array(x, self.dtype), Context(training, nd.fresh_buffers(self.dtype), mask))
-        return nd.copy(a)  # some layers hand x itself on
+        ctx = Context(training, nd.fresh_buffers(self.dtype), mask)
+        return nd.copy(self._output(nd.as_array(x, self.dtype), ctx))  # some layers hand x itself on
 
     def _output(self, x: Array, ctx: Context) -> Array:
         state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()

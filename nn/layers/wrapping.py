@@ -15,8 +15,7 @@ from ..terms.noise import NumbersInForce
 from ..terms.params import ParamSpec
 from ..terms.preprocessors import InputPreProcessor
 from .base import LayerConf
-from .context import Context, Kept, Params, State
-from .runtime import LayerRuntime
+from .runtime import Context, Kept, LayerRuntime, Params, State
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration

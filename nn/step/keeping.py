@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import nd
 from nd.typing import Array
 
-from ..layers.context import Context
+from ..layers.runtime import Context
 
 if TYPE_CHECKING:
     from .nodes import Node

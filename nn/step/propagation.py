@@ -11,13 +11,13 @@ import nd
 from nd.typing import Array
 
 from ..conf.nodes import Source
-from ..layers.context import Context
+from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
 from .nodes import NETWORK_INPUT, Node
 from .pass_memory import PassMemory, last_readers
 
 if TYPE_CHECKING:
-    from ..layers.context import Kept
+    from ..layers.runtime import Kept
     from ..terms.params import ParamLayout
     from .keeping import Keeping
     from .step_input import Arrays, StepInput

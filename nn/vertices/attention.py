@@ -28,7 +28,7 @@ from nd.typing import Array
 from optimize import Regularization, Updater, get_updater
 from optimize.gradient_normalization import check_gradient_normalization
 
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.input_type import InputType, RecurrentType, series_of
 from ..terms.java_form import JavaForm
 from ..terms.params import ParamSpec

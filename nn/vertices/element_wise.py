@@ -12,7 +12,7 @@ from nd.checks import check_choice
 from nd.java_enums import JavaEnum
 from nd.typing import Array
 
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.input_type import ConvolutionalFlatType, InputType
 from ..terms.java_form import JavaForm
 from .base import VertexConf

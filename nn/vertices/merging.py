@@ -12,8 +12,8 @@ from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..layers.context import Params
 from ..layers.places import type_of_places
+from ..layers.runtime import Params
 from ..terms.data_formats import arranged, axes_outward, channels_last, computed
 from ..terms.input_type import ConvolutionalFlatType, FeedForwardType, InputType
 from ..terms.java_form import JavaForm

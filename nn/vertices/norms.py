@@ -12,7 +12,7 @@ from nd.arguments import Count, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.data_formats import axes_outward, rows_of
 from ..terms.input_type import FeedForwardType, InputType
 from ..terms.java_form import JavaForm

@@ -10,8 +10,7 @@ from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
-from ..layers.context import Buffers, Kept, Params, State
-from ..layers.runtime import NumbersInForce
+from ..layers.runtime import Buffers, Kept, NumbersInForce, Params, State
 from ..terms.params import LayerParams
 
 

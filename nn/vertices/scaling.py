@@ -9,7 +9,7 @@ from typing import ClassVar
 import nd
 from nd.typing import Array
 
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .runtime import VertexContext, VertexRuntime

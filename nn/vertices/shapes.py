@@ -11,8 +11,8 @@ import nd
 from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
-from ..layers.context import Params
 from ..layers.places import interior, within
+from ..layers.runtime import Params
 from ..terms.data_formats import axes_inward, axes_outward, computed, format_of_axes, rows_of
 from ..terms.input_type import ConvolutionalType, InputType
 from ..terms.java_form import JavaForm

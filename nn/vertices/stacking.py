@@ -11,7 +11,7 @@ from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.input_type import InputType, RecurrentType
 from ..terms.java_form import JavaForm
 from .base import VertexConf

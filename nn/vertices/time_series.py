@@ -10,8 +10,8 @@ import nd
 from nd.checks import check_shape, describe_shape
 from nd.typing import Array
 
-from ..layers.context import Params
 from ..layers.recurrent.last_time_step import LastSteps
+from ..layers.runtime import Params
 from ..terms.data_formats import ROWS, SERIES, format_of_axes, rows_of
 from ..terms.input_type import ConvolutionalFlatType, FeedForwardType, InputType, RecurrentType, series_of
 from ..terms.java_form import JavaForm

@@ -11,7 +11,7 @@ from nd.typing import Array
 from optimize import NoOp, Regularization, Updater
 
 from ..layers.base import LayerConf
-from ..layers.context import Params
+from ..layers.runtime import Params
 from ..terms.input_type import InputType
 from ..terms.java_form import JavaForm
 from ..terms.params import ParamSpec

@@ -15,8 +15,7 @@ from ...terms.distributions import Distribution
 from ...terms.input_type import FeedForwardType, InputType, RecurrentType
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 
 EPSILON = 1e-5  # below the root of `squash`

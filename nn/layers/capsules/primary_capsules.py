@@ -18,9 +18,8 @@ from ...terms.input_type import InputType, RecurrentType
 from ...terms.java_form import WINDOW, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_images
-from ..context import Context, Params
 from ..convolution.convolution import Windows, image_of, normalise_window, window_of
-from ..runtime import Activating, LayerRuntime
+from ..runtime import Activating, Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 from .capsules import squash, squash_backward
 

@@ -20,9 +20,8 @@ from ...terms.java_form import BIAS, CONVOLUTIONS, WINDOW, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import FeedForwardConf
-from ..context import Context, Params
 from ..pooling.window_masks import reduced_mask
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
 """Number of axes that a window slides along -> their names in shapes."""

@@ -18,8 +18,8 @@ from ...terms.input_type import InputType, RecurrentType, series_of
 from ...terms.java_form import BIAS, CONVOLUTIONS, WINDOW, Codec, Fields, JavaForm
 from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
-from ..context import Context, Params
 from ..pooling.window_masks import window_mode
+from ..runtime import Context, Params
 from ..series import SeriesConf
 from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, Windows
 

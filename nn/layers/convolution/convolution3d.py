@@ -17,8 +17,7 @@ from ...terms.enums import DataFormat
 from ...terms.input_type import Convolutional3DType, InputType
 from ...terms.java_form import BIAS, CONVOLUTIONS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, window_of
 
 

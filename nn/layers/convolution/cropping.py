@@ -12,8 +12,8 @@ from nd.typing import Array
 
 from ...terms import data_formats
 from ...terms.java_form import PARAMETERLESS, JavaForm
-from ..context import Context
 from ..places import SIDES, BordersConf, PlacesRuntime, Sizes, interior
+from ..runtime import Context
 
 
 class CroppingRuntime(PlacesRuntime):

@@ -15,7 +15,7 @@ from nd.typing import Array
 from ...terms import data_formats
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params
+from ..runtime import Context, Params
 from .convolution import Activate, ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
 from .convolution3d import VOLUME_FORM, Convolution3D
 

@@ -16,7 +16,7 @@ from ...terms.builder_names import of_parameter
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
-from ..context import Context, Params
+from ..runtime import Context, Params
 from .convolution import Activate, ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
 

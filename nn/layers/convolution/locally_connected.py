@@ -22,7 +22,7 @@ from ...terms.java_form import BIAS, SIZES, Codec, Fields, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ...terms.weight_noise import IWeightNoise
-from ..context import Context, Params
+from ..runtime import Context, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, image_of, window_of
 from .convolution1d import SeriesConvolutionConf, SeriesWindows, as_images, as_series, series_window_of

@@ -12,10 +12,9 @@ from nd.typing import Array
 
 from ...terms.enums import PoolingType
 from ...terms.noise import NumbersInForce
-from ..context import Context, Kept, Params, State
 from ..core.frozen import FrozenRuntime
 from ..pooling.subsampling import SubsamplingRuntime
-from ..runtime import Activating, LayerRuntime, Noising
+from ..runtime import Activating, Context, Kept, LayerRuntime, Noising, Params, State
 from .convolution import ConvolutionRuntime
 
 

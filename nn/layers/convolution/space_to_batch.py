@@ -12,8 +12,8 @@ from nd.typing import Array
 
 from ...terms import data_formats
 from ...terms.java_form import PARAMETERLESS, Codec, JavaForm
-from ..context import Buffers, Context
 from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
+from ..runtime import Buffers, Context
 from .space_to_depth import check_divisible
 
 _EXAMPLES_FIRST = (3, 5, 0, 1, 2, 4)  # [N, C, H, block_h, W, block_w] -> [block_h, block_w, N, C, H, W]

@@ -15,8 +15,8 @@ from ...terms import data_formats
 from ...terms.enums import CNN2DFormat
 from ...terms.input_type import InputType
 from ...terms.java_form import PARAMETERLESS, JavaForm
-from ..context import Context
 from ..places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
+from ..runtime import Context
 
 
 def check_divisible(label: str, sizes: Sizes, blocks: Sizes, subject: str = "input") -> Sizes:

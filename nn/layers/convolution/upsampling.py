@@ -13,8 +13,8 @@ from nd.typing import Array
 
 from ...terms import data_formats
 from ...terms.java_form import PARAMETERLESS, Codec, JavaForm
-from ..context import Buffers, Context
 from ..places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
+from ..runtime import Buffers, Context
 
 
 def _blocks(sizes: Sequence[int], factors: Sequence[int]) -> Sizes:

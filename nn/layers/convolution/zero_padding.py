@@ -12,8 +12,8 @@ from nd.typing import Array
 
 from ...terms import data_formats
 from ...terms.java_form import PARAMETERLESS, JavaForm
-from ..context import Context
 from ..places import BordersConf, PlacesRuntime, Sizes, interior, within
+from ..runtime import Context
 
 
 class ZeroPaddingRuntime(PlacesRuntime):

@@ -11,8 +11,7 @@ from nd.typing import Array
 
 from ...terms.java_form import PARAMETERLESS, JavaForm
 from ..base import LayerConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime, by_places
+from ..runtime import Context, LayerRuntime, Params, by_places
 
 
 class ActivationRuntime(LayerRuntime):

@@ -11,8 +11,7 @@ from nd.typing import Array
 from ...terms.java_form import BIAS, TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 
 class Cache(NamedTuple):

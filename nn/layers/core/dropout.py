@@ -10,8 +10,7 @@ from nd.typing import Array
 from ...terms.dropout import IDropout
 from ...terms.java_form import IDLE, JavaForm
 from ..base import LayerConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 
 class DropoutRuntime(LayerRuntime):

@@ -11,8 +11,7 @@ from nd.typing import Array
 
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 from .dense import Cache
 

@@ -19,8 +19,7 @@ from ...terms.java_form import BIAS, TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor
 from ..base import FeedForwardConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 LARGEST = 2.0**62  # number of a row
 

@@ -13,7 +13,7 @@ from ...terms.java_form import JavaForm
 from ...terms.noise import NumbersInForce
 from ...terms.params import ParamSpec
 from ..base import LayerConf
-from ..context import Context, Kept, Params, State
+from ..runtime import Context, Kept, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 

@@ -8,7 +8,7 @@ import nd
 from nd.arrays.layer_norm import normalize_rows, normalize_rows_back
 from nd.typing import Array
 
-from ..context import Context, Params
+from ..runtime import Context, Params
 from .dense import DenseRuntime
 
 

@@ -19,8 +19,7 @@ from ...terms.input_type import InputType
 from ...terms.java_form import Codec, JavaForm
 from ...terms.params import ParamSpec
 from ..base import BaseLayerConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 if TYPE_CHECKING:
     from ...conf.network import NeuralNetConfiguration

@@ -15,8 +15,7 @@ from ...terms.input_type import InputType, RecurrentType
 from ...terms.java_form import IDLE, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_rows
 from ..base import LayerConf
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 
 class RepeatVectorRuntime(LayerRuntime):

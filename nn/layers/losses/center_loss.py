@@ -15,8 +15,8 @@ from optimize import Updater
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
 from ..base import FeedForwardConf
-from ..context import Context, Kept, Params
 from ..core.dense import Cache
+from ..runtime import Context, Kept, Params
 from .output import OutputLayer, OutputRuntime
 
 

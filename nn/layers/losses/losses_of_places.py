@@ -15,8 +15,8 @@ from ...terms import data_formats
 from ...terms.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ...terms.java_form import JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_images, to_series
-from ..context import Context, Kept, Params
 from ..core.dense import Cache
+from ..runtime import Context, Kept, Params
 from .output import LossLayer, LossRuntime, OutputMixin, WithLoss
 
 

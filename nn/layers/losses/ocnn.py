@@ -15,8 +15,7 @@ from nd.typing import Array
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
-from ..context import Context, Kept, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, Kept, LayerRuntime, Params
 from .output import OutputMixin
 
 

@@ -20,9 +20,8 @@ from ...terms.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_rows
 from ..base import BaseLayerConf, FeedForwardConf
-from ..context import Context, Kept, Params
 from ..core.dense import Cache, DenseRuntime
-from ..runtime import LayerRuntime
+from ..runtime import Context, Kept, LayerRuntime, Params
 
 
 class OutputMixin:

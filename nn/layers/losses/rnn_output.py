@@ -13,8 +13,8 @@ from ...terms import data_formats
 from ...terms.input_type import InputType, RecurrentType, series_of
 from ...terms.java_form import JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_series
-from ..context import Context, Params
 from ..core.dense import Cache
+from ..runtime import Context, Params
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
 

@@ -22,9 +22,8 @@ from ...terms.input_type import ConvolutionalFlatType, InputType
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_images
-from ..context import Context, Params
 from ..core.activation import ActivationRuntime
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 
 LOG10_SQUARED = 2.0 * math.log(10.0)

@@ -16,9 +16,8 @@ from ...terms.input_type import InputType
 from ...terms.java_form import PARAMETERLESS, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
-from ..context import Context, Params
 from ..convolution.convolution import image_of
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 
 _Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 and value % 1 == 0)]
 """Java's n is a double."""

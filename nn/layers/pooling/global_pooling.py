@@ -18,9 +18,8 @@ from ...terms.input_type import Convolutional3DType, ConvolutionalType, FeedForw
 from ...terms.java_form import PARAMETERLESS, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
-from ..context import Buffers, Context, Params
 from ..places import type_of_places
-from ..runtime import LayerRuntime
+from ..runtime import Buffers, Context, LayerRuntime, Params
 
 Axes = tuple[int, ...]
 

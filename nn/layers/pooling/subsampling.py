@@ -19,8 +19,8 @@ from ...terms.input_type import ConvolutionalType, InputType
 from ...terms.java_form import PARAMETERLESS, WINDOW, JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
-from ..context import Buffers, Context, Params
 from ..convolution.convolution import WindowsRuntime, image_of, normalise_window, window_of
+from ..runtime import Buffers, Context, Params
 
 
 class SubsamplingRuntime(WindowsRuntime):

@@ -13,7 +13,6 @@ from ...terms import data_formats
 from ...terms.input_type import InputType
 from ...terms.java_form import JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_series
-from ..context import Context, Params
 from ..convolution.convolution1d import (
     ALONG_TIME,
     FORMAT_AS_IMAGES,
@@ -23,6 +22,7 @@ from ..convolution.convolution1d import (
     series_window_of,
 )
 from ..places import places_of, type_of_places
+from ..runtime import Context, Params
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
 
 

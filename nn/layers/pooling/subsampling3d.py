@@ -14,9 +14,9 @@ from nd.typing import Array
 from ...terms import data_formats
 from ...terms.enums import PoolingType
 from ...terms.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
-from ..context import Context, Params
 from ..convolution.convolution import WindowsRuntime, window_of
 from ..places import PlacesConf
+from ..runtime import Context, Params
 from .subsampling import normalise_pooling
 
 

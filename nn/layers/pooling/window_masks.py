@@ -10,7 +10,7 @@ import nd
 from nd.arrays import convolution
 from nd.typing import Array
 
-from ..context import Buffers
+from ..runtime import Buffers
 
 Geometry = tuple[int, int, int, int]
 

@@ -30,8 +30,7 @@ from ...terms import data_formats
 from ...terms.input_type import InputType, RecurrentType, series_of
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 from ..series import SeriesConf, check_series
 

@@ -14,8 +14,7 @@ from ...terms.distributions import Distribution
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.weights import weight_init_of
 from ..base import FeedForwardConf
-from ..context import State
-from ..runtime import LayerRuntime
+from ..runtime import LayerRuntime, State
 from ..series import SeriesConf, check_series
 
 

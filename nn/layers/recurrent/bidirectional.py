@@ -16,9 +16,8 @@ from ...terms.java_form import JavaForm
 from ...terms.noise import NumbersInForce
 from ...terms.params import ParamSpec
 from ..base import LayerConf
-from ..context import Buffers, Context, Kept, Params, State
 from ..draw_order import STEP_BY_STEP, draw_in
-from ..runtime import LayerRuntime
+from ..runtime import Buffers, Context, Kept, LayerRuntime, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 _SIDES = ("f", "b")  # what names of parameters begin with, in the vector's order

@@ -10,7 +10,7 @@ from nd.recurrent.lstm import LstmPass, WholePass
 from nd.typing import Array
 
 from ...terms.params import ParamSpec
-from ..context import Context, Params
+from ..runtime import Context, Params
 from .lstm import LstmConf, LstmUnits, weights_of
 
 _DIRECTIONS = {"F": False, "B": True}

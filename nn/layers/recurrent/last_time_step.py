@@ -13,7 +13,7 @@ from nd.typing import Array
 from ...terms.data_formats import rows_of
 from ...terms.input_type import FeedForwardType, InputType, RecurrentType
 from ...terms.java_form import JavaForm
-from ..context import Context, Kept, Params, State
+from ..runtime import Context, Kept, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 

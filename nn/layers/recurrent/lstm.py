@@ -13,7 +13,7 @@ from nd.typing import Array
 
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params, State
+from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
 
 

@@ -10,7 +10,7 @@ from nd.checks import describe_shape
 from nd.typing import Array
 
 from ...terms.java_form import JavaForm
-from ..context import Context, Params, State
+from ..runtime import Context, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 

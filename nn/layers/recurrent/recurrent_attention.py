@@ -24,8 +24,7 @@ from nd.typing import Array
 
 from ...terms.java_form import BIAS, JavaForm
 from ...terms.params import ParamSpec
-from ..context import Context, Params
-from ..runtime import LayerRuntime
+from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from ..series import check_series
 from .attention import AttentionConf

@@ -14,8 +14,7 @@ from ...terms.input_type import FeedForwardType, InputType, RecurrentType, serie
 from ...terms.java_form import JavaForm
 from ...terms.preprocessors import InputPreProcessor, to_series
 from ..base import LayerConf
-from ..context import Context, Kept, Params, State
-from ..runtime import LayerRuntime
+from ..runtime import Context, Kept, LayerRuntime, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 _INSTEAD = "InputType.recurrent(n, t), or the layer inside alone"

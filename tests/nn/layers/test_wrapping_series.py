@@ -18,7 +18,7 @@ from nn import (
     SimpleRnn,
     TimeDistributed,
 )
-from nn.layers.context import Context
+from nn.layers.runtime import Context
 from optimize import Sgd
 from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative
