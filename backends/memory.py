@@ -6,6 +6,9 @@ import contextlib
 import functools
 import os
 import pathlib
+from collections.abc import Callable, Sequence
+
+from backends.typing import Array
 
 from .errors import SizeError
 
@@ -46,6 +49,8 @@ def check_memory(who: str, needed: int, purpose: str, remedy: str, there: int | 
 class MemoryChecks:
     """Mixin of `Backend`."""
 
+    copy: Callable[[Array], Array]
+
     def memory_size(self) -> int | None:
         """Return the bytes of the memory in which arrays lie, None where nothing tells."""
         return host_memory()
@@ -53,3 +58,8 @@ class MemoryChecks:
     def check_memory(self, who: str, needed: int, purpose: str, remedy: str) -> None:
         """Raise SizeError where arrays would need more bytes than there are; parameters as `check_memory`."""
         check_memory(who, needed, purpose, remedy, self.memory_size())
+
+    def snapshot(self, arrays: Sequence[Array]) -> list[Array]:
+        """Return copies of arrays that lie to one another as they do, as far as the backend knows: one of each."""
+        copies = {id(array): self.copy(array) for array in arrays}
+        return [copies[id(array)] for array in arrays]

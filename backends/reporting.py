@@ -35,6 +35,18 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
     result: Any
     seconds: float
+    before: Any = None
+    """From `Listening.before`."""
+
+
+class Listening:
+    """Hears every call of a primitive."""
+
+    def before(self, backend: Backend, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Hear that a call begins; what is returned comes back with it in `hear`."""
+
+    def hear(self, call: Call) -> object:
+        """Hear that a call has ended."""
 
 
 class _Depth(threading.local):
@@ -60,15 +72,15 @@ class _Silence:
 silence = _Silence()
 
 
-def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
-    """Return a backend that computes as that one does, with its memory and threads, and calls `hear` after every call.
+def reporting(backend: Backend, listening: Callable[[], Listening | None]) -> Backend:
+    """Return a backend that computes as that one does, with its memory and threads, and tells who listens of each call.
 
     Calls that a primitive makes itself are not reported, but for those of a formula that runs as it is written.
     """
     kind: type[Backend] = type(backend)
-    methods = {name: _reported(name, getattr(kind, name), hear) for name in REPORTED if hasattr(kind, name)}
+    methods = {name: _reported(name, getattr(kind, name), listening) for name in REPORTED if hasattr(kind, name)}
     of_instance = {
-        name: _reported(name, staticmethod(vars(backend)[name]), hear).__get__(backend)
+        name: _reported(name, staticmethod(vars(backend)[name]), listening).__get__(backend)
         for name in REPORTED
         if name in vars(backend)
     }
@@ -79,7 +91,7 @@ def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
     return reporter
 
 
-def _reported(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
+def _reported(name: str, function: Any, listening: Callable[[], Listening | None]) -> Any:
     """Return a method that calls a primitive and reports it."""
     unwrapped = function.__func__ if isinstance(function, staticmethod) else function
     takes_self = unwrapped is function and hasattr(function, "__get__")  # a ufunc of NumPy's or CuPy's does not
@@ -88,17 +100,21 @@ def _reported(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
         run = functools.partial(function, self) if takes_self else unwrapped
         if _depth.calls:
             return run(*arguments, **named)
-        before = _depth.reported
+        before, listener, begun = _depth.reported, listening(), None
+        if listener is not None:
+            with silence:
+                begun = listener.before(self.plain, name, arguments, named)
         _depth.calls = name not in _FORMULAS
         started = time.perf_counter()
         try:
             result = run(*arguments, **named)
         finally:
             _depth.calls = 0
-        if _depth.reported == before or name not in _FORMULAS:
+        if listener is not None and (_depth.reported == before or name not in _FORMULAS):
             _depth.reported += 1
+            seconds = time.perf_counter() - started
             with silence:
-                hear(Call(name, (*arguments, *named.values()), result, time.perf_counter() - started))
+                listener.hear(Call(name, (*arguments, *named.values()), result, seconds, begun))
         return result
 
     return call

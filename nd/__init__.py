@@ -125,12 +125,14 @@ from .state import backend, default_dtype, eager, is_eager, set_backend, set_def
 
 if TYPE_CHECKING:
     from . import activations, dataset, evaluation, losses, ops, serde
+    from .execution.call_record import RecordedCall, record_calls
     from .execution.executioner import add_hook, exec, execRandom, remove_hook
     from .execution.memory_manager import get_memory_manager
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
         {
+            "execution.call_record": "RecordedCall record_calls",
             "execution.executioner": "add_hook exec execRandom remove_hook",
             "execution.memory_manager": "get_memory_manager",
         },
@@ -151,6 +153,7 @@ __all__ = [
     "NdError",
     "NotRecorded",
     "NumericError",
+    "RecordedCall",
     "Recording",
     "Seat",
     "ShapeError",
@@ -231,6 +234,7 @@ __all__ = [
     "randn",
     "random",
     "record",
+    "record_calls",
     "remove_hook",
     "reshape",
     "reshape_view",

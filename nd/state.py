@@ -7,7 +7,6 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 from backends import get_backend
 from backends.base import Backend
 from backends.errors import check_choice
-from backends.reporting import reporting
+from backends.reporting import Listening, reporting
 from backends.settings import switch
 
 from .arguments import called, refusal
@@ -36,8 +35,8 @@ class _State(threading.local):
 
     backend: Any = _FirstUse()
     dtype: str = "float32"
-    hears: Callable[[Any], object] | None = None
-    """Listener that is called after every call of a primitive, in every thread."""
+    hears: Listening | None = None
+    """Hears of every call of a primitive, in every thread."""
     reporting: ClassVar[dict[Backend, Backend]] = {}
     """Backend -> one that computes the same and reports its calls."""
     eager: bool = switch("ND_EAGER", False)
@@ -67,12 +66,12 @@ def heard(chosen: Backend) -> Backend:
     plain = chosen.plain
     reporter = _State.reporting.get(plain)
     if reporter is None:
-        reporter = _State.reporting[plain] = reporting(plain, lambda call: _State.hears and _State.hears(call))
+        reporter = _State.reporting[plain] = reporting(plain, lambda: _State.hears)
     return reporter
 
 
-def hear_calls(hear: Callable[[Any], object] | None) -> None:
-    """Have every call of a primitive reported to `hear` from now on, in every thread; None: no longer.
+def hear_calls(hear: Listening | None) -> None:
+    """Have every call of a primitive told to `hear` from now on, in every thread; None: no longer.
 
     In a `use_backend` block that another thread is in already, it holds from the next one on.
     """

@@ -273,6 +273,11 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def copy(self, x: NumpyArray) -> Array:
         return np.array(x, order="C")
 
+    def snapshot(self, arrays: Sequence[NumpyArray]) -> list[Array]:
+        from .snapshot import snapshot  # which few programs need
+
+        return snapshot(arrays)
+
     def astype(self, x: NumpyArray, dtype: str) -> Array:
         kind = self.dtype(dtype)
         return x if x.dtype is kind or x.dtype == kind else np.astype(x, kind)

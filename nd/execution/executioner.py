@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from backends.errors import ArgumentError, DTypeError, check_choice
-from backends.reporting import Call, silence
+from backends.reporting import Call, Listening, silence
 from nd.typing import Array
 
 from ..arguments import argument_names, checked, refusal
@@ -18,6 +19,53 @@ from ..state import hear_calls
 Hook = Callable[[Op], object]
 
 _hooks: list[Hook] = []
+_listening: list[Listening] = []
+
+
+class _Hooks(Listening):
+    """Lets the hooks hear."""
+
+    def hear(self, call: Call) -> None:
+        if not _op.runs:  # which is heard as one, not also as the calls that it consists of
+            op = HeardCall(call)
+            for hook in tuple(_hooks):
+                hook(op)
+
+
+class _All(Listening):
+    """Lets everybody hear."""
+
+    def before(self, *of_call: Any) -> list[tuple[Listening, Any]]:
+        return [(one, one.before(*of_call)) for one in tuple(_listening)]
+
+    def hear(self, call: Call) -> None:
+        for one, begun in call.before:
+            one.hear(call._replace(before=begun))
+
+
+class _RunningOp(threading.local):
+    """Whether this thread runs an op of `exec`."""
+
+    runs = False
+
+
+_op = _RunningOp()
+_of_hooks, _all = _Hooks(), _All()
+
+
+def add_listening(one: Listening) -> None:
+    """Let somebody hear of every call, and of its beginning."""
+    if one not in _listening:
+        _listening.append(one)
+    hear_calls(_all)
+
+
+def remove_listening(one: Listening) -> None:
+    """Let somebody hear no longer."""
+    if one in _listening:
+        _listening.remove(one)
+    if not _listening:
+        hear_calls(None)
 
 
 def exec(op: Op | type[Op] | str, *args: Any, **kwargs: Any) -> Array:
@@ -104,7 +152,7 @@ def add_hook(hook: Hook) -> None:
     heard.
     """
     _hooks.append(hook)
-    hear_calls(_hear)
+    add_listening(_of_hooks)
 
 
 @checked
@@ -113,7 +161,7 @@ def remove_hook(hook: Hook) -> None:
     if hook in _hooks:
         _hooks.remove(hook)
     if not _hooks:
-        hear_calls(None)
+        remove_listening(_of_hooks)
 
 
 class HeardCall(Op):
@@ -146,12 +194,6 @@ class HeardCall(Op):
         return self.z
 
 
-def _hear(call: Call) -> None:
-    op = HeardCall(call)
-    for hook in tuple(_hooks):
-        hook(op)
-
-
 def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
     if isinstance(op, str):
         op = OPS[check_choice("exec", "op", op.lower(), OPS)]
@@ -169,8 +211,12 @@ def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
 def _run(op: Op) -> Array:
     if not _hooks:
         return op.run()
-    with silence:  # an op is heard as one, not also as the calls that it consists of
+    outer, _op.runs = _op.runs, True
+    try:
         z = op.run()
+    finally:
+        _op.runs = outer
+    with silence:
         for hook in tuple(_hooks):
             hook(op)
     return z

@@ -38,6 +38,24 @@ def sources_of(node: Any) -> tuple[int, ...]:
     return tuple(source.node for source in node.inputs)
 
 
+def sources_by_names(
+    inputs: Sequence[str], nodes: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> list[tuple[Source, ...]]:
+    """Return what every node reads, where nodes, in their order, say names of what they read and of what they write.
+
+    A name stands for what was last written under it. So a node may write "in place", under a name that it reads: nodes
+    before it have read what was there, those behind it read what it gives. These are Caffe's bottoms and tops.
+    """
+    written = {name: Source(-1 - number) for number, name in enumerate(inputs)}
+    sources = []
+    for number, (bottoms, tops) in enumerate(nodes):
+        for name in bottoms:
+            check_choice(f"node {number}", "bottom", name, written)
+        sources.append(tuple(written[name] for name in bottoms))
+        written |= {name: Source(number, output) for output, name in enumerate(tops)}
+    return sources
+
+
 class NodeTypes(NamedTuple):
     """Types of what comes into a node, behind its preprocessor, and of its activations."""
 

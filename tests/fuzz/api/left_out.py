@@ -54,10 +54,10 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nn.VertexContext", "nd.Meeting", "nd.Recording", "nd.Seat", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan",
-            "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics",
-            "optimize.Checkpoint", "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment",
-            "optimize.StatisticsRecord", "optimize.earlystopping.EarlyStoppingResult",
+            "nn.VertexContext", "nd.Meeting", "nd.RecordedCall", "nd.Recording", "nd.Seat", "nd.UpdatePlan",
+            "nd.Work", "nd.WorkPlan", "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile",
+            "optimize.ArrayStatistics", "optimize.Checkpoint", "optimize.NetworkUpdater", "optimize.OptimizerState",
+            "optimize.Segment", "optimize.StatisticsRecord", "optimize.earlystopping.EarlyStoppingResult",
             "nd.evaluation.ConfusionMatrix",
         ), _MADE,
     ),

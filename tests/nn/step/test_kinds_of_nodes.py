@@ -9,8 +9,16 @@ import pytest
 import nd
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, MultiDataSet
-from nn import ComputationGraph, DenseLayer, ElementWiseVertex, InputType, NeuralNetConfiguration, OutputLayer
-from nn.conf.nodes import Source
+from nn import (
+    ActivationLayer,
+    ComputationGraph,
+    DenseLayer,
+    ElementWiseVertex,
+    InputType,
+    NeuralNetConfiguration,
+    OutputLayer,
+)
+from nn.conf.nodes import Source, sources_by_names
 from nn.step.step_input import StepInput
 from nn.vertices.base import VertexConf
 from nn.vertices.runtime import VertexRuntime
@@ -238,6 +246,45 @@ def test_the_weights_of_losses_scale_their_gradients():
         net.gradients.compute(StepInput(tuple(nd.create(x, "float64") for x in (X, Y))), 0, 0)
         gradients.append(nd.to_host(net.vectors.gradients.whole()).copy())
     np.testing.assert_allclose(gradients[1], 4.0 * gradients[0], rtol=1e-14)
+
+
+# ---- tops in place
+
+
+def test_a_name_stands_for_what_was_last_written_under_it():
+    """Caffe's way to write a graph: a top in place, and two tops of one node."""
+    nodes = [
+        (["data"], ["a"]), (["a"], ["b"]), (["a"], ["a"]), (["a", "b"], ["cut", "rest"]), (["rest", "cut"], ["a"]),
+        (["a"], []),
+    ]  # fmt: skip
+    expected = [[(-1, 0)], [(0, 0)], [(0, 0)], [(2, 0), (1, 0)], [(3, 1), (3, 0)], [(4, 0)]]
+    assert sources_by_names(["data"], nodes) == [tuple(Source(*source) for source in read) for read in expected]
+    with pytest.raises(nd.ChoiceError, match=r"node 1: unknown bottom 'c'"):
+        sources_by_names(["data"], [(["data"], ["a"]), (["c"], ["b"])])
+
+
+def test_a_graph_with_tops_in_place_is_the_one_with_names_of_their_own():
+    """The activation overwrites what the layer below has written; who reads the name behind it reads the activation."""
+    layers = {
+        "first": DenseLayer(n_in=COLUMNS, n_out=5, activation="identity"), "tanh": ActivationLayer("tanh"),
+        "second": DenseLayer(n_in=5, n_out=5, activation="identity"), "sum": ElementWiseVertex("add"),
+        "out": OutputLayer(n_in=5, n_out=CLASSES, activation="softmax"),
+    }  # fmt: skip
+    own = {"first": "in", "tanh": "first", "second": "tanh", "sum": ("tanh", "second"), "out": "sum"}
+    straight = base().graph(["in"], {name: (layer, *np.atleast_1d(own[name])) for name, layer in layers.items()}, "out")
+    tops = [
+        (["in"], ["h"]), (["h"], ["h"]), (["h"], ["second"]), (["h", "second"], ["h"]), (["h"], ["out"]),
+    ]  # fmt: skip
+    sources = dict(zip(layers, sources_by_names(["in"], tops), strict=True))
+    chain = {
+        name: (layer, *["in", *layers][number : number + 1]) for number, (name, layer) in enumerate(layers.items())
+    }
+    chain["sum"] = (layers["sum"], "second", "second")
+    in_place = with_nodes(base().graph(["in"], chain, "out"), lambda node: node._replace(inputs=sources[node.name]))
+    nets = [ComputationGraph(conf).init() for conf in (straight, in_place)]
+    for net in nets:
+        net.fit(X, Y, epochs=3)
+    np.testing.assert_array_equal(nets[0].params(), nets[1].params())
 
 
 # ---- from one node to another
