@@ -35,9 +35,12 @@ def compute_in_shards(computer: GradientComputer, step: StepInput, on_forward: O
     borders = [border for border in nd.plan_shards(count, meeting is not None) if any(present[slice(*border)])]
     seats = iter([nd.ALONE] * count if meeting is None else meeting.seats)
     generator, draws = nd.random.get_random(), shared.draws
+    steps = [step.shard_of(place, draws) if there else None for place, there in zip(rows, present, strict=True)]
     parts = [
-        Part(step.shard_of(place, draws), next(seats), False, generator.copy() if draws else None) if there else None
-        for place, there in zip(rows, present, strict=True)
+        None
+        if one is None
+        else Part(one, next(seats), False, computer.twin_of(generator, one.shard) if draws else None)
+        for one in steps
     ]
     workers = computer.workers_for(len(borders))
     runs = computer.runs(workers, [parts[slice(*border)] for border in borders], meeting, on_forward, step)

@@ -233,6 +233,7 @@ class GradientComputer:
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
         self._total: Array | None = None  # of the gradients of several minibatches
+        self._twins: dict[object, Random] = {}
 
     def forget(self) -> None:
         """Throw the recordings of all workers away, and their memory."""
@@ -346,6 +347,14 @@ class GradientComputer:
         shown = [half_way.activations for own in half_ways for half_way in own if half_way is not None]
         on_forward(step.features, list(joined(shown)))
         return [[None if half_way is None else half_way.backward for half_way in own] for own in half_ways]
+
+    def twin_of(self, generator: Random, key: object) -> Random:
+        """Return a generator in the same state: one object for a key, as recordings know whose draws they hold."""
+        twin = self._twins.get(key)
+        if twin is None or twin.keeps_23_bits != generator.keeps_23_bits:
+            twin = self._twins[key] = generator.copy()
+        twin.set_state(generator.get_state())
+        return twin
 
     def meeting_of(self, count: int) -> nd.Meeting | None:
         """Return where so many workers meet; None where they do not. Recordings hold its seats."""

@@ -25,6 +25,13 @@ ORDERS = ("c", "f", "strided")  # how inputs lie in memory
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in LAYER_CASES.items() for case in rows]
 every_layer = pytest.mark.parametrize("case", ROWS)
+FIRST_ROWS = [
+    pytest.param(case, id=f"{kind}-{case.variant}", marks=[pytest.mark.slow] * (number > 0))
+    for kind, rows in LAYER_CASES.items()
+    for number, case in enumerate(rows)
+]
+every_kind = pytest.mark.parametrize("case", FIRST_ROWS)
+"""One row of every kind of layer, and all others among the slow tests."""
 
 
 def make_conf(case, dtype="float64", **settings):

@@ -25,9 +25,10 @@ from nn import (
     RnnOutputLayer,
     SubsamplingLayer,
 )
+from nn.step.shards import check_shards
 from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import every_layer
+from tests.nn.layers.test_every_layer import every_kind
 from tests.nn.step.test_kinds_of_nodes import cut_graph
 from tests.nn.test_memory_of_graphs import VERTEX_ROWS, around
 from tests.stand_ins import StrictBackend
@@ -79,7 +80,7 @@ def splits(net):
 
 
 @all_threads
-@every_layer
+@every_kind
 def test_every_layer(case, sweep):
     """With dropout on every layer that takes it, and noise on its weights."""
 
@@ -101,14 +102,14 @@ def test_every_vertex(case, sweep):
     conf, arrays, masks = around(case)
     net = ComputationGraph(conf).init()
     out = net.output(*arrays, features_masks=masks)[0]
-    if len(out) not in {len(x) for x in arrays}:
-        pytest.skip("rows that are no examples are predicted only")
-    data = MultiDataSet(arrays, [np.ones_like(out)], masks, [np.ones((len(out), 1))])
-    if splits(net):
-        check(lambda: ComputationGraph(conf).init(), [data], **sweep)
+    if not splits(net):
+        with pytest.raises(nd.ConfigurationError, match=r"shards: .* Leave shards out"):
+            check_shards(net.shared_nodes)
         return
-    with pytest.raises(nd.ConfigurationError, match=r"shards: .* Leave shards out"):
-        net.fit(data, shards=SHARDS)
+    check_shards(net.shared_nodes)
+    if len(out) in {len(x) for x in arrays}:  # else rows that are no examples, which are predicted only
+        data = MultiDataSet(arrays, [np.ones_like(out)], masks, [np.ones((len(out), 1))])
+        check(lambda: ComputationGraph(conf).init(), [data], **sweep)
 
 
 def base(**settings):
