@@ -7,7 +7,7 @@ import nd
 from backends.cuda.cupy_backend import CupyBackend
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
-from tests.nn.test_training_step import BATCHES, CLOSE, network, on_host, train
+from tests.nn.step.test_training_step import BATCHES, CLOSE, network, on_host, train
 from tests.stand_ins import make_backend
 
 

@@ -18,9 +18,9 @@ from .install import install
 
 HARD = "late,tight,reverse"
 AGAIN = (
-    "tests/backends", "tests/cuda_on_host", "tests/nn/layers", "tests/nn/transferlearning", "tests/nn/test_recorded.py",
-    "tests/nn/test_training.py", "tests/nn/test_resume.py", "tests/optimize/earlystopping",
-    "tests/optimize/test_listeners.py",
+    "tests/backends", "tests/cuda_on_host", "tests/nn/layers", "tests/nn/transferlearning",
+    "tests/nn/step/test_recorded.py", "tests/nn/networks/test_training.py", "tests/nn/files/test_resume.py",
+    "tests/optimize/earlystopping", "tests/optimize/test_listeners.py",
 )  # fmt: skip
 """What runs in the hard modes too."""
 

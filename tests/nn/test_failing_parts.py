@@ -12,7 +12,7 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLaye
 from optimize import Adam, LayerConstraint, Listener, Updater
 from optimize.regularization import L2Regularization
 from optimize.terminations import TerminationCondition
-from tests.nn.test_interrupted import everything
+from tests.nn.step.test_interrupted import everything
 
 RNG = np.random.default_rng(23)
 DATA = [

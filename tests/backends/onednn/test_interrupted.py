@@ -20,7 +20,7 @@ from nn import (
     RnnOutputLayer,
 )
 from optimize import Nesterovs
-from tests.nn.test_interrupted_at_random import Alarm
+from tests.nn.step.test_interrupted_at_random import Alarm
 
 EPOCHS, LENGTH = 8, 12
 PATIENCE = 30  # seconds

@@ -79,7 +79,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(("*.before_fork", "*.in_child"), "called by the system's fork, in its own order"),
     **dict.fromkeys(
         ("*.rnn_get_previous_state", "*.rnn_set_previous_state"),
-        "of recurrent layers, which the network here has none of: tests/nn/test_stored_state.py calls them wrongly",
+        "of recurrent layers, which are not here: tests/nn/networks/test_stored_state.py calls them wrongly",
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in ("read_body", "write_body", "from_fields", "fitted", "add")],

@@ -23,7 +23,7 @@ from nn import (
     SeparableConvolution2D,
 )
 from optimize import Sgd
-from tests.nn.test_memory_of_a_step import LARGE, largest_allocation
+from tests.nn.step.test_memory_of_a_step import LARGE, largest_allocation
 from tests.step_plans import recorded
 
 RNG = np.random.default_rng(14)

@@ -35,7 +35,7 @@ from nn import (
     ZeroPaddingLayer,
 )
 from optimize import Adam, Sgd
-from tests.nn.test_memory_of_a_step import LARGE, largest_allocation
+from tests.nn.step.test_memory_of_a_step import LARGE, largest_allocation
 from tests.step_plans import recorded
 
 STEPS, N = 4, 6

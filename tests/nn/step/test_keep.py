@@ -10,7 +10,7 @@ from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
 from tests.nn.layers.test_every_layer import SAMPLES, check_derivative, every_kind
 from tests.nn.step.test_kinds_of_nodes import OTHER, X, Y, cut_graph, siamese
-from tests.nn.test_looking_changes_nothing import NETWORKS
+from tests.nn.step.test_looking_changes_nothing import NETWORKS
 from tests.step_plans import recorded, split_small_minibatches
 from tests.ways_of_a_step import network_of
 

@@ -30,7 +30,7 @@ from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
 from tests.nn.layers.test_every_layer import every_kind
 from tests.nn.step.test_kinds_of_nodes import cut_graph
-from tests.nn.test_memory_of_graphs import VERTEX_ROWS, around
+from tests.nn.step.test_memory_of_graphs import VERTEX_ROWS, around
 from tests.stand_ins import StrictBackend
 
 THREADS = 1, 2, 4, 8

@@ -27,7 +27,7 @@ from nn import (
 )
 from optimize import Adam, Nesterovs
 
-ROOT = pathlib.Path(__file__).parent.parent.parent
+ROOT = pathlib.Path(__file__).parent.parent.parent.parent
 LARGE = 64 * 1024  # bytes
 RNG = np.random.default_rng(2)
 

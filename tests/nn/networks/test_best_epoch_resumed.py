@@ -12,7 +12,7 @@ from nn import ComputationGraph, MultiLayerNetwork
 from nn.files.archive import with_entry
 from nn.files.own_settings import ENTRY
 from optimize import Adam, CheckpointListener, Listener
-from tests.nn.test_fit_until_best import Watch, X, Y, host, network
+from tests.nn.networks.test_fit_until_best import Watch, X, Y, host, network
 
 SETTINGS = {
     "epochs": 40, "batch_size": 12, "validation_split": 0.3, "patience": 2, "restore_best": True, "metrics": ("f1",)

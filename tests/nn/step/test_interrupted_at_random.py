@@ -12,8 +12,8 @@ import pytest
 
 from nn import MultiLayerNetwork
 from optimize import Listener
-from tests.nn.test_interrupted import KINDS, everything, threads
-from tests.nn.test_interrupted import interrupted as interrupted_at
+from tests.nn.step.test_interrupted import KINDS, everything, threads
+from tests.nn.step.test_interrupted import interrupted as interrupted_at
 
 EPOCHS = 10
 BEGINNING = 3e-3  # seconds

@@ -21,7 +21,7 @@ from nn import (
     SubsetVertex,
 )
 from nn.layers.losses.center_loss import CenterLossOutputLayer
-from tests.nn.test_random_graphs import CLOSE, difference, trained_entries
+from tests.nn.step.test_random_graphs import CLOSE, difference, trained_entries
 
 ROWS, SERIES = InputType.feed_forward(3), InputType.recurrent(3, 4)
 IMAGES, VOLUMES = InputType.convolutional(2, 3, 3), InputType.convolutional3d(2, 2, 2, 3)

@@ -7,7 +7,7 @@ import nd
 from nd.dataset import DataSet, ListDataSetIterator, one_hot
 from nn import DenseLayer, LossLayer, MultiLayerNetwork, OutputLayer
 from optimize import Adam, EvaluativeListener
-from tests.nn.test_fit_arguments import (
+from tests.nn.networks.test_fit_arguments import (
     CLASSES,
     NAMES,
     X,

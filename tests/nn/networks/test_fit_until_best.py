@@ -12,7 +12,7 @@ from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nn import ComputationGraph, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.networks.early_stopping import best_of
 from optimize import Adam, Listener, Sgd
-from tests.nn import test_graph
+from tests.nn.networks import test_graph
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(30, 3))

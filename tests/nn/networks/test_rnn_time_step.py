@@ -27,7 +27,7 @@ from nn import (
     UnstackVertex,
 )
 from optimize import Sgd
-from tests.nn.test_carried_state import AddingUp
+from tests.nn.step.test_carried_state import AddingUp
 from tests.stand_ins import as_input
 from tests.step_plans import split_small_minibatches
 

@@ -5,7 +5,7 @@ import numpy as np
 from nd.dataset import DataSet, NormalizerStandardize, SingletonDataSetIterator
 from nn import ComputationGraph, MultiLayerNetwork, OutputLayer
 from tests.kinds_of_data import Tensor
-from tests.nn.test_census_of_data import X, Y, chain, configuration, same
+from tests.nn.networks.test_census_of_data import X, Y, chain, configuration, same
 
 
 def test_features_of_batches_with_labels():

@@ -15,8 +15,8 @@ import pytest
 
 from tests.nn import passes
 from tests.nn.passes import LIBRARIES, PASSES, Unraisable, faults, in_force, made, whole
-from tests.nn.test_interrupted import interruptible_lines
-from tests.nn.test_interrupted_at_random import Alarm
+from tests.nn.step.test_interrupted import interruptible_lines
+from tests.nn.step.test_interrupted_at_random import Alarm
 
 FOLDER = os.path.dirname(os.path.abspath(passes.__file__))
 STDLIB = os.path.dirname(threading.__file__)

@@ -229,7 +229,7 @@ def test_rows_that_are_too_many_or_too_wide_are_refused_as_they_were_given(threa
 
 
 def test_lenet_runs_from_its_records(monkeypatch):
-    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).parent.parent.parent / "examples"))
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).parent.parent.parent.parent / "examples"))
     from lenet_mnist import lenet
 
     x, y = RNG.random((64, 784), np.float32), np.eye(10, dtype=np.float32)[RNG.integers(0, 10, 64)]

@@ -9,7 +9,7 @@ from nd.dataset import MultiDataSet
 from nn import ComputationGraph, ComputationGraphConfiguration
 from tests.java_runs import distance
 
-RUNS = sorted((pathlib.Path(__file__).parent.parent / "cases" / "java_truncated").glob("*/conf.json"))
+RUNS = sorted((pathlib.Path(__file__).parent.parent.parent / "cases" / "java_truncated").glob("*/conf.json"))
 CLOSE = 1e-12
 
 

@@ -17,7 +17,7 @@ from optimize import (
     TerminationCondition,
     ZeroDirection,
 )
-from tests.nn.test_checkpoint import BATCHES, X, Y, assert_goes_on, host, network, shuffling, train
+from tests.nn.files.test_checkpoint import BATCHES, X, Y, assert_goes_on, host, network, shuffling, train
 
 ALGORITHMS = ("conjugate_gradient", "lbfgs", "line_gradient_descent")
 

@@ -26,7 +26,7 @@ from nn import (
 from nn.layers.core.activation import ActivationLayer as OwnConf
 from nn.layers.core.activation import ActivationRuntime
 from optimize import Adam, Nesterovs
-from tests.nn.test_splitting import assert_same, strictly, trained
+from tests.nn.step.test_splitting import assert_same, strictly, trained
 from tests.step_plans import recorded, split_small_minibatches, workers_of
 
 RNG = np.random.default_rng(29)

@@ -31,7 +31,7 @@ from optimize.earlystopping import (
     EarlyStoppingTrainer,
     MaxEpochsTerminationCondition,
 )
-from tests.nn.test_carried_state import SavesAt
+from tests.nn.step.test_carried_state import SavesAt
 from tests.stand_ins import as_input
 
 N, C, T, OUT, LENGTH = 3, 4, 8, 2, 3

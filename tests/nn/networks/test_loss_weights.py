@@ -9,7 +9,7 @@ from nn import Convolution3D, ConvolutionLayer, DenseLayer, MultiLayerNetwork, O
 from nn.layers.losses.output import WithLoss
 from tests.cases.layers import LAYER_CASES, make_features, make_labels
 from tests.nn.layers.test_every_layer import make_network
-from tests.nn.test_graph import Y1, Y2, A, B, N, by_hand, data, host, network
+from tests.nn.networks.test_graph import Y1, Y2, A, B, N, by_hand, data, host, network
 
 BELOW = {1: DenseLayer(n_out=4), 2: SimpleRnn(n_out=4), 3: ConvolutionLayer(n_out=4, kernel_size=(1, 1))}
 BELOW[4] = Convolution3D(n_out=2, kernel_size=(1, 1, 1))

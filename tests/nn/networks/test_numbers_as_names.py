@@ -9,7 +9,7 @@ import nd
 from nd.dataset import DataFrameDataSetIterator, DataSet, NumpyDataSetIterator
 from nn import ComputationGraph, MultiLayerNetwork
 from nn.cli import main
-from tests.nn.test_names_of_classes import NUMBERS, ORDER, TEXTS, X, frame, network
+from tests.nn.networks.test_names_of_classes import NUMBERS, ORDER, TEXTS, X, frame, network
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from nn.layers import FeedForwardConf, LayerRuntime
 from nn.terms.params import ParamSpec
 from tests.stand_ins import TOLERANCE
 
-CASES = pathlib.Path(__file__).parent.parent / "cases"
+CASES = pathlib.Path(__file__).parent.parent.parent / "cases"
 JAVA = json.loads((CASES / "java_custom_layer.json").read_text())["plain"]
 
 

@@ -27,8 +27,8 @@ from optimize.updaters import UPDATERS
 from tests.cases import memory_graphs, mixed_graphs, random_graphs, random_networks, random_series
 from tests.cases.layers import LAYER_CASES, make_features, make_labels
 from tests.nn.layers.test_every_layer import make_network
-from tests.nn.test_memory_of_a_step import of_example
-from tests.nn.test_memory_of_graphs import VERTEX_ROWS, around
+from tests.nn.step.test_memory_of_a_step import of_example
+from tests.nn.step.test_memory_of_graphs import VERTEX_ROWS, around
 from tests.step_plans import recorded, split_small_minibatches, workers_of
 from tests.ways_of_a_step import WAYS, Looks, assert_all_ways_are_one, network_of, trained
 

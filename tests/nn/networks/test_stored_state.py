@@ -9,7 +9,7 @@ import pytest
 import nd
 from nd.dataset import DataSet
 from nn import InputType, LastTimeStep, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, SimpleRnn
-from tests.nn.test_rnn_time_step import OUT, STACKS, WHOLE, C, N, T, data, labels, network
+from tests.nn.networks.test_rnn_time_step import OUT, STACKS, WHOLE, C, N, T, data, labels, network
 
 
 def test_a_state_is_taken_to_another_network():

@@ -15,7 +15,7 @@ from nn import (
     StackVertex,
     UnstackVertex,
 )
-from tests.nn.test_graph import MASK, Y1, Y2, A, B, N, chain, data, host, network
+from tests.nn.networks.test_graph import MASK, Y1, Y2, A, B, N, chain, data, host, network
 
 NAN = np.full((N, 3), np.nan)
 FIT = {

@@ -17,7 +17,7 @@ from nd.dataset import (
 from nn import ComputationGraph, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.files.exchange import read_array_file, write_array_file
 from optimize import Adam, CollectScoresListener, Listener, Sgd
-from tests.nn.test_graph import CLASSES, Y1, Y2, A, B, N, by_hand, chain, data, host, network
+from tests.nn.networks.test_graph import CLASSES, Y1, Y2, A, B, N, by_hand, chain, data, host, network
 
 PARTS = (slice(0, 4), slice(4, 6))
 
