@@ -277,10 +277,14 @@ EXAM = {
     "parabola": {"slope": parabola, "start": [[-1.0, 10.0]], "goal": [[1.0, -1.0]], "steps": 800},
     "rosenbrock": {"slope": rosenbrock, "start": [[0.0, 0.0]], "goal": [[1.0, 1.0]], "steps": 15000},
 }
+SLOW = (), pytest.mark.slow  # 15,000 steps
 EXAM_DISTANCE = 0.02  # of every coordinate from the minimum; both start at least 1 away
 
 
-@pytest.mark.parametrize(("function", "updater"), EXAMS)
+@pytest.mark.parametrize(
+    ("function", "updater"),
+    [pytest.param(*exam.values, id=exam.id, marks=SLOW[exam.values[0] != "parabola"]) for exam in EXAMS],
+)
 def test_finds_the_minimum(function, updater, request):
     exam = EXAM[function]
     with nd.use_backend(request.config.getoption("--backend") or "numpy"):

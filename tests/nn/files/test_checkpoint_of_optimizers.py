@@ -22,8 +22,18 @@ from tests.nn.files.test_checkpoint import BATCHES, X, Y, assert_goes_on, host, 
 ALGORITHMS = ("conjugate_gradient", "lbfgs", "line_gradient_descent")
 
 
-@pytest.mark.parametrize("settings", [{}, {"drop_out": 1.0}, {"terminations": ()}], ids=str)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+SETTINGS = {}, {"drop_out": 1.0}, {"terminations": ()}
+FEW = [("conjugate_gradient", 1), ("lbfgs", 0), ("line_gradient_descent", 2)]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings"),
+    [
+        pytest.param(algorithm, settings, marks=[pytest.mark.slow] * ((algorithm, number) not in FEW))
+        for algorithm in ALGORITHMS
+        for number, settings in enumerate(SETTINGS)
+    ],
+)
 def test_line_searches_go_on_with_what_they_have_learned(algorithm, settings, tmp_path):
     def make():
         return network(Sgd(), optimization_algo=algorithm, iterations=3, lbfgs_memory=3, **settings)
