@@ -16,6 +16,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 
+# Tests start hundreds of programs, each of which would compile the whole package where no bytecode may be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: onednn-check help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
 	bench-quick clean
 

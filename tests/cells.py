@@ -7,9 +7,11 @@ reported is the first one's, with a note of the cells that failed.
 
 import contextlib
 import functools
+import inspect
 import itertools
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.stand_ins import make_backend
 
@@ -38,6 +40,32 @@ def run_cells(function, arguments, cells, prepare):
 
     names = [", ".join(f"{axis}={value}" for axis, value in cell.items()) for cell in cells]
     run_all("cells", {name: functools.partial(run, *each) for name, each in zip(names, enumerate(cells), strict=True)})
+
+
+def every_row(names, values, ids=None):
+    """Decorate a test that costs next to nothing as `pytest.mark.parametrize` does; it stays one test."""
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+    def decorate(test):
+        values_of_all = list(values)
+        assert values_of_all
+
+        @functools.wraps(test)
+        def run(**fixtures):
+            calls = {}
+            for number, row in enumerate(values_of_all):
+                own = row.values if isinstance(row, ParameterSet) else (row,) if len(names) == 1 else row
+                given = dict(zip(names, own, strict=True))
+                name = ids(row) if callable(ids) else ids[number] if ids else "-".join(map(str, own))
+                calls[f"{number}: {name:.80}"] = functools.partial(test, **fixtures, **given)
+            run_all("rows", calls)
+
+        signature = inspect.signature(test)
+        left = [parameter for name, parameter in signature.parameters.items() if name not in names]
+        run.__signature__ = signature.replace(parameters=left)
+        return run
+
+    return decorate
 
 
 def run_all(kind, calls):

@@ -1,7 +1,6 @@
 """The rule that no function is written twice."""
 
 import ast
-import copy
 import functools
 
 from tests.source_files import FUNCTIONS, library, nodes
@@ -10,15 +9,18 @@ LEAST = 50
 """Characters of a body from which on it stands once."""
 
 
-class _ByPosition(ast.NodeTransformer):
-    """Names parameters by their position, so that a copy with other names is one."""
-
-    def __init__(self, function):
-        arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-        self.names = {name: f"_{place}" for place, name in enumerate(arguments)}
-
-    def visit_Name(self, node):
-        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+def _dumped(function, body):
+    """Return statements as text, with names of parameters by their position: so a copy with other names is one."""
+    arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    places = {name: f"_{place}" for place, name in enumerate(arguments)}
+    names = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    named = [(node, node.id) for node in names if node.id in places]
+    for node, name in named:
+        node.id = places[name]
+    text = "\n".join(map(ast.dump, body))
+    for node, name in named:
+        node.id = name
+    return text
 
 
 @functools.cache
@@ -29,8 +31,7 @@ def bodies(text):
         body = node.body[1:] if ast.get_docstring(node) else node.body
         code = "\n".join(map(ast.unparse, body))
         if len(code) >= LEAST and not (len(body) == 1 and isinstance(body[0], ast.Raise)):
-            renamed = [_ByPosition(node).visit(copy.deepcopy(statement)) for statement in body]
-            pairs.append((node, "\n".join(map(ast.dump, renamed))))
+            pairs.append((node, _dumped(node, body)))
     return pairs
 
 

@@ -6,12 +6,12 @@ import re
 import sys
 
 import numpy as np
-import pytest
 
 import nd
 from nd.dataset import DataSet
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import MaxNormConstraint, Nesterovs
+from tests.cells import every_row
 
 ROOT = pathlib.Path(nd.__file__).parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
@@ -39,7 +39,7 @@ def test_the_page_names_functions():
     assert len(named_in(PAGE.read_text())) >= 25
 
 
-@pytest.mark.parametrize(("name", "path"), sorted(set(named_in(PAGE.read_text()))))
+@every_row(("name", "path"), sorted(set(named_in(PAGE.read_text()))))
 def test_links_lead_to_what_they_name(name, path):
     assert (ROOT / path).is_file()
     assert name in defined_in(path)

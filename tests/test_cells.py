@@ -1,5 +1,6 @@
 """How one test runs for every backend, dtype and memory order, and what it says when one of them fails."""
 
+import inspect
 import sys
 import types
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import nd
-from tests.cells import AXES, combinations, run_all, run_cells
+from tests.cells import AXES, combinations, every_row, run_all, run_cells
 from tests.generators import ModuleGenerators
 
 SEEN = []
@@ -55,6 +56,21 @@ def test_all_run_and_the_first_failure_is_raised():
         run_all("checks", calls)
     assert ran == ["a", "b", "c"]
     assert caught.value.__notes__ == ["in 2 of 3 checks: b; c"]
+
+
+def test_all_rows_run_in_one_test():
+    ran = []
+
+    @every_row(("name", "number"), [("a", 1), pytest.param("b", 2), ("c", 3)])
+    def fails_at_two(name, number, folder):
+        ran.append((name, number, folder))
+        assert number != 2, "two"
+
+    assert list(inspect.signature(fails_at_two).parameters) == ["folder"]
+    with pytest.raises(AssertionError, match="two") as caught:
+        fails_at_two(folder="here")
+    assert ran == [("a", 1, "here"), ("b", 2, "here"), ("c", 3, "here")]
+    assert caught.value.__notes__ == ["in 1 of 3 rows: 1: b-2"]
 
 
 def test_a_skip_does_not_hide_a_failure():

@@ -9,6 +9,7 @@ import pytest
 
 import nd
 from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
+from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -149,14 +150,12 @@ def test_every_check_has_its_block(name):
     assert sum(bool(re.search(rf"^(\w+, )*{name}(, \w+)* = ", block.values[1], re.MULTILINE)) for block in BLOCKS) == 1
 
 
-@pytest.mark.parametrize(
-    ("page", "path"), named(r"`((?:examples|benchmarks|tests|backends|nn|nd|optimize)/[\w/.]+\.\w+)`", PAGES)
-)
+@every_row(("page", "path"), named(r"`((?:examples|benchmarks|tests|backends|nn|nd|optimize)/[\w/.]+\.\w+)`", PAGES))
 def test_files_that_a_page_names_are_there(page, path):
     assert (ROOT / path).is_file()
 
 
-@pytest.mark.parametrize(("page", "link"), named(r"\]\((?!\w+:)([^)\s]+)\)", LINKING))
+@every_row(("page", "link"), named(r"\]\((?!\w+:)([^)\s]+)\)", LINKING))
 def test_links_lead_somewhere(page, link):
     path, _, anchor = link.partition("#")
     target = page.parent / path if path else page

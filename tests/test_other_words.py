@@ -32,6 +32,7 @@ from nn import (
 from nn.networks.history import History
 from nn.networks.network import INNER
 from tests.cases.other_words import WORDS
+from tests.cells import every_row
 
 CONF = NeuralNetConfiguration(seed=1)
 LAYERS = (DenseLayer(n_in=4, n_out=5), OutputLayer(n_out=3, activation="softmax"))
@@ -58,7 +59,7 @@ def answer(error):
     )
 
 
-@pytest.mark.parametrize(("typed", "ours"), WORDS, ids=[typed for typed, _ in WORDS])
+@every_row(("typed", "ours"), WORDS, ids=[typed for typed, _ in WORDS])
 def test_the_answer_names_what_is_meant(typed, ours, network):
     with pytest.raises(nd.NdError, match=re.escape(ours)) as caught:
         (exec if typed.startswith("from ") else eval)(typed, {**NAMES, "NET": network})
@@ -95,7 +96,7 @@ def takes_anything(one):
         return True
 
 
-@pytest.mark.parametrize("one", [one for one in CLASSES if not takes_anything(one)], ids=lambda one: one.__name__)
+@every_row("one", [one for one in CLASSES if not takes_anything(one)], ids=lambda one: one.__name__)
 def test_every_constructor_refuses_what_it_does_not_know(one):
     with pytest.raises(CallError, match=f"^{one.__name__}: unknown argument 'no_such_thing'") as caught:
         one(no_such_thing=1)
@@ -118,7 +119,7 @@ def methods():
                 yield pytest.param(kind, name, id=f"{kind.__name__}.{name}")
 
 
-@pytest.mark.parametrize(("kind", "name"), [*methods()])
+@every_row(("kind", "name"), [*methods()])
 def test_every_method_of_a_network_refuses_what_it_does_not_know(kind, name):
     network = kind.__new__(kind)
     with pytest.raises(nd.NdError, match=f"{name}: unknown argument 'no_such_thing'"):
@@ -134,7 +135,7 @@ OF_THE_STEP = {
 FUNCTIONS = [name for name in nd.__all__ if inspect.isfunction(getattr(nd, name)) and name not in OF_THE_STEP]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@every_row("name", FUNCTIONS)
 def test_every_function_of_the_facade_refuses_what_it_does_not_know(name):
     with pytest.raises(CallError, match=f"^{name}: unknown argument 'no_such_thing'"):
         getattr(nd, name)(no_such_thing=1)

@@ -44,6 +44,7 @@ from nd.dataset import (
     SingletonMultiDataSetIterator,
     SlidingWindowDataSetIterator,
 )
+from tests.cells import every_row
 
 X = np.arange(11.0, dtype=np.float32)[:, None]
 FEW = (0, 2), (3, 20), (5, 0), (13, 2)
@@ -299,8 +300,8 @@ def test_no_value_of_a_state_hangs_or_passes_for_another(kind):
                 assert source.state() == before, (path, value)
 
 
-@pytest.mark.parametrize("state", [None, [], 7, "state", {}])
-@pytest.mark.parametrize("kind", KINDS)
+@every_row("state", [None, [], 7, "state", {}])
+@every_row("kind", KINDS)
 def test_what_is_no_state(kind, state):
     with pytest.raises(DataError, match=r"\w+\.(restore|set_state): "):
         KINDS[kind]().restore(state)

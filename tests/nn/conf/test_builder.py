@@ -60,6 +60,7 @@ from optimize.builder import snake_case
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
+from tests.cells import every_row
 
 
 def two_layers():
@@ -204,7 +205,7 @@ def test_an_argument_that_a_builder_does_not_take_is_refused():
         OutputLayer.Builder("mse", 7)
 
 
-@pytest.mark.parametrize("target", [NeuralNetConfiguration, *LAYERS.values()])
+@every_row("target", [NeuralNetConfiguration, *LAYERS.values()])
 def test_every_field_has_its_call(target):
     axes = getattr(target, "axes", 2)
     axes = axes if isinstance(axes, int) else len(axes)

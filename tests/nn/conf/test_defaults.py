@@ -24,6 +24,7 @@ from nn import (
 )
 from nn.layers import BaseLayerConf, LayerConf
 from optimize import Adam, L1Regularization, L2Regularization, MapSchedule, Nesterovs, Sgd
+from tests.cells import every_row
 
 PARAMETRIC = [
     DenseLayer(n_in=2, n_out=2), ConvolutionLayer(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2, activation=None),
@@ -107,14 +108,14 @@ def test_defaults_of_the_layers():
     assert (dense.weight_init, dense.bias_init, dense.updater, dense.bias_updater) == ("xavier", 0.0, Sgd(1e-3), None)
 
 
-@pytest.mark.parametrize("layer", PARAMETRIC, ids=ids)
-@pytest.mark.parametrize("name", GLOBAL)
+@every_row("layer", PARAMETRIC, ids=ids)
+@every_row("name", GLOBAL)
 def test_a_global_value_reaches_every_layer_that_has_none(layer, name):
     assert getattr(resolved(layer, **{name: GLOBAL[name]}), name) == as_kept(name, GLOBAL[name])
 
 
-@pytest.mark.parametrize("layer", PARAMETRIC, ids=ids)
-@pytest.mark.parametrize("name", OWN)
+@every_row("layer", PARAMETRIC, ids=ids)
+@every_row("name", OWN)
 def test_a_layers_own_value_wins(layer, name):
     sizes = {key: getattr(layer, key) for key in ("n_in", "n_out") if hasattr(layer, key)}
     own = type(layer)(**sizes, **{name: OWN[name]})

@@ -18,6 +18,7 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, NormalDist
 from nn.terms.noise import Retaining
 from optimize import FixedSchedule
 from optimize.earlystopping import DataSetLossCalculator, MaxEpochsTerminationCondition
+from tests.cells import every_row
 
 
 def network_of_one_layer():
@@ -115,7 +116,7 @@ def wrong_values(kinds):
     return [value for value, allowed in candidates if not kinds & allowed]
 
 
-@pytest.mark.parametrize("part", CLASSES, ids=lambda part: part.__name__)
+@every_row("part", CLASSES, ids=lambda part: part.__name__)
 def test_every_field_refuses_what_its_annotation_does_not_say(part):
     hints = typing.get_type_hints(part, include_extras=True)  # every name in them is known at run time
     if issubclass(part, Retaining):  # whose constructor takes rate in the place of p

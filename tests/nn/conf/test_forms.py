@@ -3,18 +3,17 @@
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-import pytest
-
 from nn import DenseLayer
 from nn.files.forms import CODECS, LayerForm, with_codecs
 from nn.files.json_values import NUMBER, PLAIN
 from nn.layers import LAYERS, BaseLayerConf, LayerConf
 from nn.terms.java_form import Codec, JavaForm
+from tests.cells import every_row
 
 ELSEWHERE = {field.name for field in fields(BaseLayerConf)} | {"input_format", "unused"}
 
 
-@pytest.mark.parametrize("layer_class", LAYERS.values(), ids=list(LAYERS))
+@every_row("layer_class", LAYERS.values(), ids=list(LAYERS))
 def test_a_form_names_fields_and_codecs_that_there_are(layer_class):
     known = {field.name for field in fields(layer_class) if field.init}
     named = {field for field, _ in layer_class.form.fields.values()}

@@ -15,6 +15,7 @@ import optimize
 from nn import DropConnect, NeuralNetConfiguration
 from optimize.builder import snake_case
 from tests.cases.java_defaults import FOUND, MADE
+from tests.cells import every_row
 
 WITHOUT_COUNTERPART = {
     ("data", "KFoldIterator"): "k, 10 in Java, must be given here",
@@ -222,9 +223,7 @@ def test_nothing_is_left_out():
     assert entries - ours == set(WITHOUT_COUNTERPART)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in MADE for name in sorted(FOUND[kind]) if name in MADE[kind]]
-)
+@every_row(("kind", "name"), [(kind, name) for kind in MADE for name in sorted(FOUND[kind]) if name in MADE[kind]])
 def test_the_defaults_are_javas(kind, name, made):
     ours, java = made(kind, name), FOUND[kind][name]
     if name in WITHOUT_PARAMETERS:

@@ -24,6 +24,7 @@ from nn import (
     TransferLearning,
 )
 from optimize.earlystopping import ClassificationScoreCalculator
+from tests.cells import every_row
 
 JAVA = json.loads((pathlib.Path(__file__).parents[2] / "cases" / "java_output_layers.json").read_text())
 BUILT, EVALUATED = set(JAVA["refused_when_built"]), set(JAVA["refused_when_evaluated"])
@@ -61,7 +62,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("layer_class", "loss"), PAIRS)
+@every_row(("layer_class", "loss"), PAIRS)
 def test_javas_list(layer_class, loss):
     sizes = (1, 3) if layer_class in WITH_OUTPUTS else (1,)
     cases = [(activation, n) for activation in ACTIVATIONS for n in sizes]

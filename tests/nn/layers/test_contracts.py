@@ -28,7 +28,7 @@ from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import run_all
 from tests.layers_at_work import forward
-from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_layer, make_network
+from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_kind, make_network
 from tests.step_plans import recorded, split_small_minibatches, workers_of
 
 N = 8  # examples in a minibatch
@@ -180,7 +180,7 @@ MASK_CHECKS = (
 )
 
 
-@every_layer
+@every_kind
 def test_masked_examples(case):
     run_all("checks", {check.__name__: functools.partial(check, case) for check in MASK_CHECKS})
 
@@ -232,7 +232,7 @@ def test_pooling_sees_only_the_places_that_count(kind, shape):
 # ---- parts of a minibatch
 
 
-@every_layer
+@every_kind
 def test_parts_give_what_the_whole_gives(case, eager_to_split):
     with nd.use_backend(Unrecorded(threads=1)) as whole_backend:
         whole_backend.plan_work = lambda examples, work: nd.WorkPlan(((slice(0, examples),),), False, True)
@@ -256,7 +256,7 @@ def test_parts_give_what_the_whole_gives(case, eager_to_split):
 # ---- recording
 
 
-@every_layer
+@every_kind
 def test_steps_from_the_record_are_the_steps_themselves(case):
     found = []
     for backend in (NumpyBackend(threads=1), Unrecorded(threads=1)):

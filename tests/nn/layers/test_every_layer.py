@@ -11,7 +11,7 @@ from nn.layers import LAYERS
 from nn.layers.losses.output import OutputMixin
 from nn.terms.input_type import ConvolutionalType
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels
-from tests.cells import run_all
+from tests.cells import every_row, run_all
 from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -349,7 +349,7 @@ def check_row(case, backend, folder):
     run_all("checks", {check.__name__: functools.partial(check, row) for check in CHECKS})
 
 
-@every_layer
+@every_row("case", ROWS)
 def test_json_round_trip(case):
     conf = make_conf(case, l2=1e-3, updater="adam")
     again = MultiLayerConfiguration.from_json(conf.to_json())

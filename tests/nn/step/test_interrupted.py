@@ -217,10 +217,11 @@ HEARD = [  # one minibatch has no epochs
 ]
 
 
+@pytest.mark.parametrize("calls", [(2,), pytest.param((1, 3), marks=pytest.mark.slow)], ids=["second", "others"])
 @pytest.mark.parametrize(("kind", "method"), HEARD)
-def test_a_listener_raises(kind, method, tmp_path):
+def test_a_listener_raises(kind, method, calls, tmp_path):
     make, data = KINDS[kind]
-    for at in (1,) if method in ("on_fit_end", "close") else (1, 2, 3):
+    for at in (1,) if method in ("on_fit_end", "close") else calls:
         net = MultiLayerNetwork(make()).init()
         net.set_listeners(Raises(method, at))
         check_after(net, data(), kind, tmp_path)

@@ -41,6 +41,16 @@ VERTEX_ROWS = [
     for case in rows
     if not channels_last(getattr(case.vertex, "data_format", None))  # in a network the inputs settle that
 ]
+every_kind_of_vertex = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(*row.values, id=row.id, marks=[pytest.mark.slow] * (row.values[0] is not VERTEX_CASES[kind][0]))
+        for kind in VERTEX_CASES
+        for row in VERTEX_ROWS
+        if row.values[0] in VERTEX_CASES[kind]
+    ],
+)
+"""One row of every kind of vertex, and all others among the slow tests."""
 RNG = np.random.default_rng(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}  # where nodes that run as one are compared with nodes one by one
 
@@ -116,7 +126,7 @@ def kept_predictions(*batches):
 
 @pytest.mark.parametrize("backend", [NumpyBackend(threads=1), Unrecorded(threads=1)], ids=["recorded", "unrecorded"])
 @pytest.mark.parametrize("make", [rows_graph, images_graph])
-@pytest.mark.parametrize("number", [0, 5, *(pytest.param(n, marks=pytest.mark.slow) for n in range(12) if n % 5)])
+@pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 5))) for n in range(12)])
 def test_nobody_reads_in_a_graph_what_was_given_back(number, make, backend, poison):
     with nd.use_backend(backend):
         net = make(number)
@@ -169,7 +179,7 @@ def around(case):
     return base.graph(inputs, nodes, ["out"], allow_disconnected=True), arrays, masks
 
 
-@pytest.mark.parametrize("case", VERTEX_ROWS)
+@every_kind_of_vertex
 def test_nobody_reads_what_a_vertex_gave_back(case, poison):
     conf, arrays, masks = around(case)
     with nd.use_backend(NumpyBackend(threads=1)):

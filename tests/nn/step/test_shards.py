@@ -30,7 +30,7 @@ from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
 from tests.nn.layers.test_every_layer import every_kind
 from tests.nn.step.test_kinds_of_nodes import cut_graph
-from tests.nn.step.test_memory_of_graphs import VERTEX_ROWS, around
+from tests.nn.step.test_memory_of_graphs import around, every_kind_of_vertex
 from tests.stand_ins import StrictBackend
 
 THREADS = 1, 2, 4, 8
@@ -97,7 +97,7 @@ def test_every_layer(case, sweep):
 
 
 @all_threads
-@pytest.mark.parametrize("case", VERTEX_ROWS)
+@every_kind_of_vertex
 def test_every_vertex(case, sweep):
     conf, arrays, masks = around(case)
     net = ComputationGraph(conf).init()
@@ -166,7 +166,7 @@ def test_nodes_with_several_outputs():
     check(cut_graph, [DataSet(RNG.normal(size=(N, 6)), np.eye(3)[RNG.integers(0, 3, N)])])
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 13])
+@pytest.mark.parametrize("count", [1, 3, 13, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5))])
 def test_any_number_of_shards(count):
     batches = image_batches()
     first, *others = [after_steps(images, batches, NumpyBackend(threads=threads), count) for threads in THREADS]

@@ -8,6 +8,7 @@ import nd
 from nn import MultiLayerConfiguration, NeuralNetConfiguration
 from nn.files.param_tables import PARAM_TABLES, VERTEX_TABLES, param_specs_of, param_specs_of_vertex
 from tests.cases.layers import LAYER_CASES
+from tests.cells import every_row
 
 FF = {"nin": 3, "nout": 5}
 DENSE = {"@class": "a.DenseLayer", **FF}
@@ -151,7 +152,7 @@ def test_vertices():
     assert param_specs_of_vertex({"@class": "a.MergeVertex"}) == []
 
 
-@pytest.mark.parametrize(
+@every_row(
     "case", [pytest.param(row, id=f"{kind}-{row.variant}") for kind, found in LAYER_CASES.items() for row in found]
 )
 def test_layers_that_run_have_the_same_parameters(case):
