@@ -47,16 +47,16 @@ def every_row(names, values, ids=None):
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
     def decorate(test):
-        values_of_all = list(values)
-        assert values_of_all
+        rows, named = list(values), ids if callable(ids) or ids is None else list(ids)
+        assert rows
 
         @functools.wraps(test)
         def run(**fixtures):
             calls = {}
-            for number, row in enumerate(values_of_all):
+            for number, row in enumerate(rows):
                 own = row.values if isinstance(row, ParameterSet) else (row,) if len(names) == 1 else row
                 given = dict(zip(names, own, strict=True))
-                name = ids(row) if callable(ids) else ids[number] if ids else "-".join(map(str, own))
+                name = named(row) if callable(named) else named[number] if named else "-".join(map(str, own))
                 calls[f"{number}: {name:.80}"] = functools.partial(test, **fixtures, **given)
             run_all("rows", calls)
 

@@ -12,6 +12,7 @@ import pytest
 from nn.terms import CALLED_LATE
 from tests import copied_functions, private_names
 from tests.cases.architecture import NUMPY_IN_ND
+from tests.cells import every_row
 from tests.copied_functions import copies_no_function
 from tests.private_names import reads_no_private_attribute
 from tests.rooms import HEIGHT, refused_arrows
@@ -302,7 +303,7 @@ def test_the_code_keeps_the_rules(folders, rules):
     assert {name: found for name, found in faults.items() if found} == {}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("rule", "bad"), [pytest.param(rule, bad, id=rule.__name__) for rule, all_bad in BAD.items() for bad in all_bad]
 )
 def test_every_rule_can_be_broken(rule, bad):

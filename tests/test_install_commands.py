@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from backends.extras import EXTRAS, install_command
+from tests.cells import every_row
 from tests.source_files import FLOORS
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -43,7 +44,7 @@ def test_the_command_names_packages_and_not_the_distribution():
     assert [name for name in EXTRAS if "ndwright" in install_command(name)] == []
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in PAGES])
+@every_row("path", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in PAGES])
 def test_pages_install_from_the_checkout_what_there_is(path):
     commands = COMMAND.findall(path.read_text())
     for _, what in commands:

@@ -14,6 +14,7 @@ import nn
 from nd.activations import ACTIVATIONS, Softmax
 from nd.on_demand import ClassTable, names_on_demand
 from nn.layers import LAYERS, DenseLayer
+from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent
 FLOORS = ("nd", "nn", "optimize")
@@ -69,7 +70,7 @@ def test_the_packages_are_there():
     assert {"nd", "nd.dataset", "nd.evaluation", "nn", "nn.layers", "optimize", "optimize.listeners"} <= set(PACKAGES)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@every_row("package", PACKAGES)
 def test_type_checkers_see_what_there_is(package):
     imported, table, public = lists(package)
     modules = set(table.pop(None, [])) | imported.pop(None, set())
@@ -80,7 +81,7 @@ def test_type_checkers_see_what_there_is(package):
     assert all(importlib.import_module(f"{package}.{name}") for name in modules)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@every_row("package", PACKAGES)
 def test_star_and_dir_give_all_names(package):
     names = {}
     exec(f"from {package} import *", names)

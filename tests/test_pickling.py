@@ -26,6 +26,7 @@ from optimize import (
 )
 from optimize.updaters import UPDATERS
 from tests.cases.layers import LAYER_CASES
+from tests.cells import every_row
 from tests.nd.dataset.test_iterator_state import KINDS
 
 X = np.arange(30, dtype=np.float32).reshape(10, 3) / 30
@@ -110,7 +111,7 @@ def test_the_table_has_every_evaluation():
     assert set(EVALUATIONS) == known - {"IEvaluation"}
 
 
-@pytest.mark.parametrize("name", EVALUATIONS)
+@every_row("name", EVALUATIONS)
 def test_evaluations_go_on(name, copied):
     make, labels, guesses = EVALUATIONS[name]
     found = make()
@@ -149,7 +150,7 @@ SCHEDULES = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@every_row("name", SCHEDULES)
 def test_schedules(name, copied):
     twin = copied(SCHEDULES[name])
     assert twin == SCHEDULES[name]
@@ -157,12 +158,12 @@ def test_schedules(name, copied):
     assert values[0] == values[1]
 
 
-@pytest.mark.parametrize("name", UPDATERS)
+@every_row("name", UPDATERS)
 def test_updaters(name, copied):
     assert copied(UPDATERS[name]()) == UPDATERS[name]()
 
 
-@pytest.mark.parametrize("name", LAYER_CASES)
+@every_row("name", LAYER_CASES)
 def test_configurations_with_every_layer(name, copied):
     for case in LAYER_CASES[name]:
         twin = copied(case.layer)

@@ -2,7 +2,7 @@
 
 import pathlib
 
-import pytest
+from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -13,6 +13,6 @@ def test_it_is_short():
     assert len(README.read_text().splitlines()) <= LAST_LINE
 
 
-@pytest.mark.parametrize("page", sorted(page.name for page in (ROOT / "docs").glob("*.md")))
+@every_row("page", sorted(page.name for page in (ROOT / "docs").glob("*.md")))
 def test_it_links_to_every_page(page):
     assert f"](docs/{page})" in README.read_text()

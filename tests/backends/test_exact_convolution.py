@@ -9,6 +9,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import Saved
 from backends.cpu.toom_cook_rows import ToomCookRows
 from tests.backends.test_row_convolution import CASES, PLAIN, TOOM_COOK, backward, forward, problem
+from tests.cells import every_row
 
 
 def relu(z):
@@ -21,8 +22,8 @@ def small_products(monkeypatch):
     monkeypatch.setattr(toom_cook_rows, "LEAST_PRODUCT", 1)
 
 
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("name", CASES)
+@every_row("exact", [True, False])
+@every_row("name", CASES)
 def test_activated_outputs_and_the_way_back(name, exact):
     backend, (x, W, b, delta, window) = NumpyBackend(threads=1), problem(name)
     buffers, gradients = backend.fresh_buffers("float64"), (np.zeros_like(W), np.zeros_like(b))

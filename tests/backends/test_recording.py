@@ -11,6 +11,7 @@ import nd
 from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
+from tests.cells import every_row
 from tests.stand_ins import make_backend
 
 ROWS, COLUMNS = 6, 8
@@ -302,7 +303,7 @@ def assert_refused(run, message):
     assert float(nd.traceable(memory).sum()) == memory.sum()  # nothing records any more
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every_row("name", REFUSED)
 def test_what_depends_on_a_value_or_is_not_known_is_refused(name):
     assert_refused(*REFUSED[name])
 

@@ -1,15 +1,15 @@
 """max(x, 0) in memory of every order, in place and not."""
 
 import numpy as np
-import pytest
 
 from backends.cpu import rectifying
+from tests.cells import every_row
 
 SHAPES = [(5000,), (7, 300), (64, 3, 4, 5), (3, 1, 1024), (2, 3, 5, 7, 32), (40, 40), (3,), (1 << 15,), (0, 4)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@every_row("dtype", ["float32", "float64"])
+@every_row("shape", SHAPES, ids=str)
 def test_every_shape_and_order(shape, dtype):
     rng = np.random.default_rng(1)
     for _ in range(4):

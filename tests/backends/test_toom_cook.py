@@ -8,6 +8,7 @@ from backends.cpu.row_convolution import Geometry
 from backends.cpu.toom_cook import best_tile, products, transforms
 from backends.cpu.toom_cook_rows import ToomCookRows
 from backends.generic.window import Window
+from tests.cells import every_row
 
 MOST = 9  # outputs and taps together: there are seven points and infinity
 SIZES = [(m, taps) for taps in range(1, MOST) for m in range(1, MOST - taps + 1)]
@@ -42,7 +43,7 @@ def assert_near(got, formula, arguments, dtype):
 
 # OpenBLAS computes with what lies behind short vectors, and may flag it; the results, which would be NaN, are compared.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in dot:RuntimeWarning")
-every_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: "F({},{})".format(*size))
+every_size = every_row("size", SIZES, ids=lambda size: "F({},{})".format(*size))
 
 
 def numbers(size, dtype):
@@ -74,7 +75,7 @@ def test_the_gradient_of_the_filter(size, dtype):
         assert_near(G.T.dot(AT.T.dot(delta) * BT.dot(x)), correlated, (delta, x), dtype)
 
 
-@pytest.mark.parametrize(("m", "taps"), SIZES)
+@every_row(("m", "taps"), SIZES)
 def test_shapes_and_what_float32_holds_exactly(m, taps):
     AT, G, BT = matrices(m, taps)
     p = m + taps - 1
@@ -198,8 +199,8 @@ def test_gradients_without_that_of_the_image(name):
         np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("name", TILINGS)
+@every_row("exact", [True, False])
+@every_row("name", TILINGS)
 def test_output_rows_take_fewer_products_where_tiles_are_even_and_leave_nothing_over(name, exact):
     window, tile, x, W, b, _ = image_problem(name)
     algorithm, buffers = algorithm_of(window, tile, "float64")

@@ -10,6 +10,7 @@ import nd
 from nd import activations
 from nd.activations import ACTIVATIONS, Activation, Identity, ReLU, RReLU, Softmax, get_activation
 from tests.cases.activations import CASES, ROWS, away_from, numeric_gradient
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 SHAPES = ((4, 5), (2, 3, 2, 2), (6,))
@@ -17,7 +18,7 @@ GRADIENT_TOLERANCE = {"float32": {"rtol": 2e-5, "atol": 5e-6}, "float64": {"rtol
 
 
 def parametrize_cases(rows):
-    return pytest.mark.parametrize(("name", "case"), [row[:2] for row in rows], ids=[row[2] for row in rows])
+    return every_row(("name", "case"), [row[:2] for row in rows], ids=[row[2] for row in rows])
 
 
 every_case = parametrize_cases(ROWS)

@@ -21,6 +21,7 @@ from nn import (
     WeightInit,
     load,
 )
+from tests.cells import every_row
 
 LONG = "x" * 100_000
 KINDS = [
@@ -28,7 +29,7 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@every_row("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_the_middle_of_a_long_message_is_left_out(kind):
     error = kind(f"who: must be this, got {LONG}. Do that.")
     text = str(error)

@@ -14,13 +14,14 @@ from nd.losses import LOSSES, Loss, get_loss
 from tests.cases import activations
 from tests.cases.activations import numeric_gradient
 from tests.cases.losses import CASES, IDS, ROWS, binary_cross_entropy
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 WEIGHTS = np.array([0.5, 2.0, 1.25])
 GRADIENT_TOLERANCE = {"float32": {"rtol": 5e-5, "atol": 1e-5}, "float64": {"rtol": 1e-5, "atol": 1e-8}}
 
-every_case = pytest.mark.parametrize(("name", "case"), ROWS, ids=IDS)
-no_fmeasure = pytest.mark.parametrize(
+every_case = every_row(("name", "case"), ROWS, ids=IDS)
+no_fmeasure = every_row(
     ("name", "case"), [row for row in ROWS if row[0] != "fmeasure"], ids=[i for i in IDS if "fmeasure" not in i]
 )
 

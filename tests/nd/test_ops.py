@@ -12,6 +12,7 @@ from nd import ops
 from nd.execution.executioner import add_hook, exec, execRandom, remove_hook
 from nd.ops import OPS, Op, RandomOp
 from tests.cases.ops import CASES, HAND, IDS, RANDOM, ROWS, real
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 KINDS = {"ActivationOp", "Broadcast", "Comparison", "Distribution", "IndexReduction", "Op", "Pairwise", "RandomOp"}
@@ -19,7 +20,7 @@ KINDS |= {"Reduction", "Transform"}
 PRIMITIVES = "abs add copy cos div exp log max_pairwise min_pairwise mul neg oneminus pow pow_pairwise rdiv reciprocal "
 PRIMITIVES += "relu rsub sign sin softmax sqrt square sub tanh broadcastadd broadcastmul"
 
-every_case = pytest.mark.parametrize(("name", "case"), ROWS, ids=IDS)
+every_case = every_row(("name", "case"), ROWS, ids=IDS)
 
 
 def make_inputs(case, dtype):

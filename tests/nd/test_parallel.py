@@ -14,6 +14,7 @@ from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.execution.workers import plan_work, run_tasks
 from nd.state import state
+from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 LENET = nd.Work(multiplications=3 * 2_293_000, largest=46_080, parameters=431_080)
@@ -53,7 +54,7 @@ def sizes(plan):
     return [[each.stop - each.start for each in parts] for parts in plan.workers]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("threads", "examples", "work", "expected"),
     [
         (2, 64, LENET, [[32], [32]]),

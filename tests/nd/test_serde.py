@@ -10,6 +10,7 @@ import pytest
 
 from backends.errors import ChoiceError, DTypeError, FormatError, ShapeError
 from nd import serde
+from tests.cells import every_row
 from tests.stand_ins import as_input
 
 LENGTH = {"HEAP": ">i", "DIRECT": ">i", "JAVACPP": ">i", "LONG_SHAPE": ">q", "MIXED_DATA_TYPES": ">q"}
@@ -292,7 +293,7 @@ def test_writing_errors():
 # ---- bad input
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("raw", "message"),
     [
         (b"", "expected 2 bytes of the length of the allocation mode of the shape buffer, got 0"),

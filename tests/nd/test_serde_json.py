@@ -8,6 +8,7 @@ import pytest
 
 from backends.errors import FormatError
 from nd import serde
+from tests.cells import every_row
 from tests.stand_ins import as_input
 
 
@@ -50,7 +51,7 @@ def test_json_nested_lists():
     np.testing.assert_array_equal(array, [[1, 2.5], [3, np.nan]])
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("obj", "message"),
     [
         (None, "got NoneType"),

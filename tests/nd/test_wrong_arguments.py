@@ -6,6 +6,7 @@ import pytest
 import nd
 from nd.activations import ReLU, RReLU, Softmax
 from nd.losses import LossFMeasure, LossMAE, LossMSE
+from tests.cells import every_row
 
 
 def rows():
@@ -109,13 +110,13 @@ PARTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "message"), FACADE.values(), ids=FACADE)
+@every_row(("call", "message"), FACADE.values(), ids=FACADE)
 def test_facade(call, message):
     with pytest.raises(nd.NdError, match=message):
         call()
 
 
-@pytest.mark.parametrize(("call", "message"), DRAWS.values(), ids=DRAWS)
+@every_row(("call", "message"), DRAWS.values(), ids=DRAWS)
 def test_draws(call, message):
     rng = nd.random.Random(1)
     before = rng.get_state()

@@ -18,6 +18,7 @@ from nn import (
     SubsamplingLayer,
 )
 from optimize import Listener, MapSchedule, Sgd
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(50)
@@ -268,7 +269,7 @@ BAD_CONFIGURATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD_CONFIGURATIONS)
+@every_row("name", BAD_CONFIGURATIONS)
 def test_configurations_that_cannot_work(name):
     make, error, message = BAD_CONFIGURATIONS[name]
     with pytest.raises(error, match=message):

@@ -24,6 +24,7 @@ from optimize import (
     Sgd,
 )
 from optimize.terminations import Norm2Termination
+from tests.cells import every_row
 
 ALL = [ConjugateGradient, LBFGS, LineGradientDescent]
 GOOD = [ConjugateGradient, LBFGS]
@@ -106,9 +107,9 @@ def test_a_parabola_takes_about_as_many_steps_as_it_has_axes(optimizer):
     assert model.iteration_count <= 25
 
 
-@pytest.mark.parametrize("optimizer", ALL)
-@pytest.mark.parametrize("step_function", [None, "default", "negative_default"])
-@pytest.mark.parametrize("minimized", [True, False])
+@every_row("optimizer", ALL)
+@every_row("step_function", [None, "default", "negative_default"])
+@every_row("minimized", [True, False])
 def test_down_or_up_whatever_the_step_function_adds(optimizer, step_function, minimized):
     def hill(w):
         value, gradient = bowl(w)

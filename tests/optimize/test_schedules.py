@@ -18,6 +18,7 @@ from optimize import (
     StepSchedule,
 )
 from optimize.schedules import SCHEDULES, as_schedule
+from tests.cells import every_row
 
 ARGUMENTS = {
     "cosine": (8.0, 4, 2.0),
@@ -156,8 +157,8 @@ def test_map_does_not_depend_on_the_order_of_its_keys_or_on_later_changes():
     assert Nesterovs(schedule) == Nesterovs(THREE_RATES) != Nesterovs(MapSchedule("epoch", source))
 
 
-@pytest.mark.parametrize("spelling", ["iteration", "ITERATION", "Iteration", ScheduleType.ITERATION])
-@pytest.mark.parametrize("make", MAKERS)
+@every_row("spelling", ["iteration", "ITERATION", "Iteration", ScheduleType.ITERATION])
+@every_row("make", MAKERS)
 def test_schedule_types_in_any_case(spelling, make):
     assert make(spelling).schedule_type is ScheduleType.ITERATION
     assert make(spelling) == make("iteration") != make("EPOCH")

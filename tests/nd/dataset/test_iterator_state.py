@@ -217,7 +217,7 @@ def test_iterables_whose_order_is_not_known():
             ExistingDataSetIterator(iterable).state()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("kind", "state", "message"),
     [
         ("digits", {"cursor": 0}, r"DigitsDataSetIterator\.restore: examples must be 1438, got None\. Is the state"),
@@ -277,7 +277,7 @@ def changed(state, path, value):
     return copy
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_row("kind", KINDS)
 def test_no_value_of_a_state_hangs_or_passes_for_another(kind):
     """Each is refused at once, and the iterator then stands where it stood."""
     source = KINDS[kind]()

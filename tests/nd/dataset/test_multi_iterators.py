@@ -23,6 +23,7 @@ from nd.dataset import (
     SingletonMultiDataSetIterator,
 )
 from nd.dataset.iterator import position_of
+from tests.cells import every_row
 
 X = np.arange(7.0, dtype=np.float32)[:, None]
 SERIES = np.arange(42.0, dtype=np.float32).reshape(7, 2, 3)
@@ -243,7 +244,7 @@ def test_an_iterator_of_ones_own_is_one():
 # ---- wrong arguments
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("call", "error", "message"),
     [
         (lambda: ListMultiDataSetIterator([]), DataError, r"expected examples, got an empty list \(0 MultiDataSets\)"),

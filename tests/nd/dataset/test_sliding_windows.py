@@ -8,6 +8,7 @@ import pytest
 from nd import ArgumentError, ConfigurationError, DataError, DTypeError, ShapeError
 from nd.dataset import AsyncDataSetIterator, DataSet, SlidingWindowDataSetIterator
 from nd.dataset.java_random import JavaRandom
+from tests.cells import every_row
 
 RNG = np.random.default_rng(3)
 SERIES = RNG.normal(size=(50, 3)).astype(np.float32)
@@ -18,9 +19,9 @@ def whole(iterator):
     return DataSet.merge(list(iterator))
 
 
-@pytest.mark.parametrize("stride", [1, 4, 11])
-@pytest.mark.parametrize("horizon", [0, 1, 5])
-@pytest.mark.parametrize("length", [1, 7, 45])
+@every_row("stride", [1, 4, 11])
+@every_row("horizon", [0, 1, 5])
+@every_row("length", [1, 7, 45])
 def test_windows_and_what_follows_them(length, horizon, stride):
     arguments = {"stride": stride, "horizon": horizon, "targets": TARGETS}
     begins = range(0, 50 - length - horizon + 1, stride)

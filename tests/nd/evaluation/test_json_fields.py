@@ -8,6 +8,7 @@ import pytest
 import nd
 from nd import serde
 from nd.evaluation import ROC, EvaluationCalibration, RegressionEvaluation, ROCBinary, ROCMultiClass
+from tests.cells import every_row
 
 NEW = [
     (ROCMultiClass, "LenetMnist/evaluation/1.ROCMultiClass.json"),
@@ -142,8 +143,8 @@ def test_bad_columns(kind, change, message):
         kind.from_json(json.dumps(json.loads(evaluation.to_json()) | change))
 
 
-@pytest.mark.parametrize("kind", [ROC, ROCBinary, ROCMultiClass, EvaluationCalibration, RegressionEvaluation])
-@pytest.mark.parametrize(("text", "message"), [("{", "must be JSON, got"), ("[1]", "got 'list'"), ("{}", "got None")])
+@every_row("kind", [ROC, ROCBinary, ROCMultiClass, EvaluationCalibration, RegressionEvaluation])
+@every_row(("text", "message"), [("{", "must be JSON, got"), ("[1]", "got 'list'"), ("{}", "got None")])
 def test_not_an_evaluation(kind, text, message):
     article = "an" if kind.__name__[0] == "E" else "a"
     with pytest.raises(

@@ -7,6 +7,7 @@ import pytest
 
 from backends.errors import FormatError
 from nd.evaluation import Evaluation
+from tests.cells import every_row
 
 # Accuracies counted by hand from the files' own true positives.
 JAVA_FILES = [("LenetMnist", 284 / 320, 10), ("MLPMoon", 778 / 1000, 2)]
@@ -98,7 +99,7 @@ def test_a_file_with_one_class():
     assert " F1 Score:        1.0000\n\n\n=========" in text  # Java says nothing about averages here
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         ({"@class": "org.nd4j.evaluation.classification.ROC"}, "got 'org.nd4j.evaluation.classification.ROC'"),

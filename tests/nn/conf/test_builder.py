@@ -312,7 +312,7 @@ def test_an_enum_has_every_name(enum, names):
     assert sorted(enum) == sorted(names)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "make",
     [
         *(lambda s, m=m: DenseLayer(activation=s(m)) for m in Activation),

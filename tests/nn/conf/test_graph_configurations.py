@@ -23,6 +23,7 @@ from nn import (
 )
 from nn.vertices import LayerVertex
 from optimize import Adam, Nesterovs
+from tests.cells import every_row
 
 BASE = NeuralNetConfiguration(seed=7, updater=Adam(0.01), l2=1e-3)
 IMAGE, ROW, SERIES = InputType.convolutional(6, 5, 2), InputType.feed_forward(4), InputType.recurrent(3)
@@ -247,7 +248,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every_row("name", REFUSED)
 def test_graphs_that_cannot_work(name):
     make, message = REFUSED[name]
     with pytest.raises(nd.NdError, match=message):

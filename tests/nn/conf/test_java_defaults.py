@@ -240,7 +240,7 @@ NETWORK = {
 """The settings of tests/java, which are no layer's default."""
 
 
-@pytest.mark.parametrize("name", sorted(FOUND["layers_in_a_network"]))
+@every_row("name", sorted(FOUND["layers_in_a_network"]))
 def test_what_layers_take_from_the_network_is_what_javas_take(name):
     java, layer = FOUND["layers_in_a_network"][name], MADE["layers"][name]()
     ours = layer.resolved(NeuralNetConfiguration(seed=1, **NETWORK), 0)

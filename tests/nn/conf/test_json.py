@@ -40,6 +40,7 @@ from optimize import (
     StepSchedule,
 )
 from tests.cases.java_documents import without_newer_fields
+from tests.cells import every_row
 
 MODELS = ("LenetMnist", "MLPMoon")
 REPLACEMENTS = (None, "x", "", -1, 0, 1.5, True, False, [], [1], {}, {"@class": "a.b.C"}, [None], float("inf"), [[]])
@@ -127,7 +128,7 @@ def test_a_document_says_everything():
     assert {(part["iterationCount"], part["epochCount"]) for part in (document, *document["confs"])} == {(12, 3)}
 
 
-@pytest.mark.parametrize("init", sorted(set(WeightInit) - {"distribution"}))
+@every_row("init", sorted(set(WeightInit) - {"distribution"}))
 def test_every_weight_init(init):
     conf = NeuralNetConfiguration(weight_init=init).list(DenseLayer(n_in=2, n_out=2))
     assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
@@ -258,7 +259,7 @@ UNSUPPORTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNSUPPORTED)
+@every_row("name", UNSUPPORTED)
 def test_what_the_library_does_not_have_is_refused(name):
     path, value, error, message = UNSUPPORTED[name]
     with pytest.raises(error, match=message):
@@ -289,7 +290,7 @@ def test_minimize_is_a_yes_or_no():
 # ---- broken documents
 
 
-@pytest.mark.parametrize("text", [
+@every_row("text", [
     "", "{", "null", "3", '"confs"', "[]", "[[]]", "{}", '{"confs": null}', '{"confs": []}', '{"confs": {}}',
     '{"confs": "layers"}', '{"confs": [1]}', '{"confs": [null]}', '{"confs": ["a"]}', '{"confs": [[]]}',
     '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": 2}}]}',

@@ -28,9 +28,10 @@ from optimize import (
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
+from tests.cells import every_row
 
 
-@pytest.mark.parametrize("updater", [
+@every_row("updater", [
     Sgd(0.5), NoOp(), Adam(0.1, 0.8, 0.99, 1e-6), Nesterovs(0.1, MapSchedule("iteration", {0: 0.5, 9: 0.9})),
     Adam(MapSchedule("epoch", {0: 0.1})), Nesterovs(StepSchedule("epoch", 0.1, 0.5, 2.0), 0.7),
     *(kind() for kind in UPDATERS.values()), AdaDelta(0.9, 1e-4), RmsProp(MapSchedule("epoch", {0: 0.1}), 0.9, 0.1),

@@ -24,6 +24,7 @@ from nn.files.legacy.layers import NO_BASE
 from nn.files.param_tables import PARAM_TABLES
 from nn.terms.distributions import DISTRIBUTIONS
 from optimize import AdaDelta, AdaGrad, Adam, AdaMax, Nadam, Nesterovs, NoOp, RmsProp, Sgd, WeightDecay
+from tests.cells import every_row
 
 NAN = "NaN"
 RATES = {
@@ -166,7 +167,7 @@ def test_a_loss_in_a_wrapper_goes_before_the_name():
     )
 
 
-@pytest.mark.parametrize("name", sorted({*values.WEIGHT_INITS, "ONES", "ZERO"}))
+@every_row("name", sorted({*values.WEIGHT_INITS, "ONES", "ZERO"}))
 def test_every_weight_init(name):
     same = {"LECUN_NORMAL": "normal", "XAVIER_FAN_IN": "normal"}  # for which Java has one class
     assert dense_of(weightInit=name).weight_init == same.get(name, name.lower())

@@ -145,8 +145,8 @@ def test_transfer_learning_checks_as_java():
 # ---- evaluation
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("layer_class", [OutputLayer, LossLayer])
+@every_row("activation", ACTIVATIONS)
+@every_row("layer_class", [OutputLayer, LossLayer])
 def test_evaluations_as_a_classifier(layer_class, activation):
     last = layer_of(layer_class, "mse", activation, 3)
     layers = [last] if layer_class is OutputLayer else [DenseLayer(n_in=4, n_out=3), last]

@@ -24,6 +24,7 @@ from optimize import (
     Sgd,
 )
 from optimize.updaters import UPDATERS
+from tests.cells import every_row
 
 RNG = np.random.default_rng(77)
 IMAGES = RNG.integers(0, 256, (22, 6)).astype(np.uint8)
@@ -385,8 +386,8 @@ def test_damaged_entries(change, message, tmp_path):
         MultiLayerNetwork.load_checkpoint(tmp_path / "net.zip")
 
 
-@pytest.mark.parametrize("count", [-1, 1 << 31, 1e18, 1.5, "3", None, True])
-@pytest.mark.parametrize("name", ["iterationCount", "epochCount"])
+@every_row("count", [-1, 1 << 31, 1e18, 1.5, "3", None, True])
+@every_row("name", ["iterationCount", "epochCount"])
 def test_counts_that_are_none(name, count):
     document = json.loads(network(Sgd(0.1)).conf.to_json())
     document[name] = count

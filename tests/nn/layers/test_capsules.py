@@ -23,6 +23,7 @@ from nn import (
 from nn.layers.capsules.capsules import squash, squash_backward
 from optimize import Adam
 from tests.cases.layers.capsules import _squashed
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE
@@ -202,7 +203,7 @@ def test_networks_defaults_that_are_not_for_capsules():
     np.testing.assert_array_equal(nd.to_host(forward(layer, x, True)[0]), nd.to_host(forward(layer, x, False)[0]))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("make", "message"),
     [
         (lambda: CapsuleLayer(capsules=0), "CapsuleLayer: capsules must be an integer >= 1 or None, got 0"),

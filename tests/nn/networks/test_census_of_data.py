@@ -14,6 +14,7 @@ import nd
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nd.evaluation import Evaluation
 from nn import ComputationGraph, DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from tests.cells import every_row
 from tests.kinds_of_data import ARRAYS, Tensor, pandas_frame, polars_frame
 
 RNG = np.random.default_rng(3)
@@ -227,7 +228,7 @@ def test_features(kind, method, kinds):
     assert X.tobytes() == before
 
 
-@pytest.mark.parametrize(("kind", "method"), cells(OF_FEATURES))
+@every_row(("kind", "method"), cells(OF_FEATURES))
 def test_batches_of_features(kind, method):
     call, net = OF_FEATURES[method], shared(kind, method)
     batches = {
@@ -323,7 +324,7 @@ def test_refused_everywhere(name):
             assert net.iteration_count == 0, (kind, method)
 
 
-@pytest.mark.parametrize(("kind", "method"), cells(OF_DATA))
+@every_row(("kind", "method"), cells(OF_DATA))
 def test_features_alone_are_refused(kind, method):
     net = NETWORKS[kind]()
     for x in (X, X.tolist(), pandas_frame(X), Tensor(X)):

@@ -16,6 +16,7 @@ from nn import (
     RnnOutputLayer,
 )
 from optimize import Adam, CollectScoresListener, Listener, Sgd
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(5)
@@ -344,7 +345,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every_row("name", REFUSED)
 def test_refused(name):
     settings, data, error, message = REFUSED[name]
     with pytest.raises(error, match=message):

@@ -12,6 +12,7 @@ from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nn import ComputationGraph, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.networks.early_stopping import best_of
 from optimize import Adam, Listener, Sgd
+from tests.cells import every_row
 from tests.nn.networks import test_graph
 
 RNG = np.random.default_rng(8)
@@ -304,8 +305,8 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["layers", "graph"])
-@pytest.mark.parametrize("name", REFUSED)
+@every_row("kind", ["layers", "graph"])
+@every_row("name", REFUSED)
 def test_refused_before_anything_is_trained(kind, name):
     settings, data, error, message = REFUSED[name]
     net = network(kind)

@@ -23,6 +23,7 @@ from optimize import (
     Sgd,
     StepSchedule,
 )
+from tests.cells import every_row
 from tests.stand_ins import as_input
 from tests.step_plans import recorded_updates
 
@@ -296,9 +297,9 @@ class Told:
 SCORES = [5.0, 4.0, 4.0, 3.95, 4.2, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
 
 
-@pytest.mark.parametrize("patience", [1, 2, 3])
-@pytest.mark.parametrize("cooldown", [0, 1, 3])
-@pytest.mark.parametrize("min_delta", [0.0, 0.1])
+@every_row("patience", [1, 2, 3])
+@every_row("cooldown", [0, 1, 3])
+@every_row("min_delta", [0.0, 0.1])
 def test_plateaus_as_keras_sees_them(patience, cooldown, min_delta):
     settings = {"factor": 0.5, "patience": patience, "min_delta": min_delta, "cooldown": cooldown}
     listener = ReduceLearningRateOnPlateau(**settings, min_learning_rate=0.004)

@@ -13,6 +13,7 @@ from nn import (
     NeuralNetConfiguration,
     RnnOutputLayer,
 )
+from tests.cells import every_row
 
 X = np.random.default_rng(3).random((5, 4, 6), np.float32)
 Y = np.eye(2, dtype=np.float32)[np.random.default_rng(4).integers(0, 2, (5, 6))].transpose(0, 2, 1)
@@ -46,9 +47,9 @@ def use(net, method, data):
     return getattr(net, method)(data, *([nd.evaluation.Evaluation()] if method == "do_evaluation" else []))
 
 
-@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("which", ["features", "labels"])
-@pytest.mark.parametrize("kind", NETWORKS)
+@every_row("bad", [-1.0, np.nan, np.inf, -np.inf])
+@every_row("which", ["features", "labels"])
+@every_row("kind", NETWORKS)
 def test_every_method_refuses_it(kind, which, bad):
     nd.set_backend("numpy")
     net, mask = NETWORKS[kind](), np.ones((5, 6), np.float32)

@@ -18,6 +18,7 @@ from nn import (
     SubsamplingLayer,
 )  # fmt: skip
 from optimize import Adam, Listener, Nesterovs, Sgd
+from tests.cells import every_row
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(8, 3)).astype(np.float32)
@@ -67,8 +68,8 @@ def warnings_are_errors():
         yield
 
 
-@pytest.mark.parametrize("eager", [pytest.param(False, id="recorded"), pytest.param(True, id="watched")])
-@pytest.mark.parametrize("name", DIVERGES)
+@every_row("eager", [pytest.param(False, id="recorded"), pytest.param(True, id="watched")])
+@every_row("name", DIVERGES)
 def test_a_network_that_diverges(name, eager):
     net = network(**DIVERGES[name])
     if eager:

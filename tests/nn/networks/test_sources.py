@@ -17,6 +17,7 @@ from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration,
 from nn.files.exchange import read_array_file, write_array_file
 from nn.files.serializer import add_normalizer_to_model, restore_normalizer
 from optimize import Adam
+from tests.cells import every_row
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 DATA = DataSet(X, np.eye(2, dtype=np.float32)[[0, 1, 0, 1]])
@@ -94,8 +95,8 @@ def test_what_is_no_file_to_read(name, wrong, capfd):
     os.fstat(1)  # it is still open
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", WRITERS)
+@every_row("wrong", WRONG)
+@every_row("name", WRITERS)
 def test_what_is_no_file_to_write(name, wrong):
     with pytest.raises((nd.DTypeError, nd.ConfigurationError), match=r"\w+: .*(expected|must be)"):
         WRITERS[name](WRONG[wrong])

@@ -118,7 +118,7 @@ def rows(specs):
     return [(spec.name, spec.shape, spec.order) for spec in specs]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("java", "fields", "expected"),
     [pytest.param(java, *case, id=f"{java}-{n}") for java, cases in CASES.items() for n, case in enumerate(cases)],
 )
@@ -128,7 +128,7 @@ def test_the_parameters_of_a_layer(java, fields, expected):
     ]
 
 
-@pytest.mark.parametrize("java", sorted(WITHOUT))
+@every_row("java", sorted(WITHOUT))
 def test_a_layer_without_parameters(java):
     assert param_specs_of({"@class": f"org.a.{java}", **FF}) == []
 

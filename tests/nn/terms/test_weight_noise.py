@@ -30,6 +30,7 @@ from nn.layers import LAYERS
 from nn.terms.weight_noise import WEIGHT_NOISES
 from optimize import MapSchedule
 from tests.cases.layers import LAYER_CASES, make_features
+from tests.cells import every_row
 from tests.layers_at_work import forward
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of
@@ -200,7 +201,7 @@ def test_nothing_at_inference(kind, make, backend):
     np.testing.assert_array_equal(host(net.output(x)), host(net.output(x)))
 
 
-@pytest.mark.parametrize("name", [name for name, conf in LAYERS.items() if "weight_noise" in conf.inherited])
+@every_row("name", [name for name, conf in LAYERS.items() if "weight_noise" in conf.inherited])
 def test_every_layer_with_parameters_gets_it(name):
     case = LAYER_CASES[name][0]
     conf = NeuralNetConfiguration(seed=7, weight_noise=WeightNoise(NormalDistribution(0.0, 0.5))).list(

@@ -26,6 +26,7 @@ from nn import (
     TransferLearning,
 )
 from optimize import Adam, Nesterovs, Sgd
+from tests.cells import every_row
 
 RNG = np.random.default_rng(41)
 X = RNG.normal(size=(6, 5)).astype(np.float32)
@@ -322,7 +323,7 @@ def test_a_network_with_frozen_layers_is_saved_and_edited_again(tmp_path):
 # ---- what is refused
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("settings", "message"),
     [
         ({"n_out_replace": {3: 4}}, r"n_out_replace: layer must be 0\.\.2, got 3"),

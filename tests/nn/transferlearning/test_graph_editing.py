@@ -25,6 +25,7 @@ from nn import (
     TransferLearning,
 )
 from optimize import Adam, Sgd
+from tests.cells import every_row
 
 RNG = np.random.default_rng(8)
 
@@ -187,7 +188,7 @@ def builder():
     return TransferLearning.GraphBuilder(two_inputs())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         (lambda: builder().n_out_replace("z", 4), r"n_out_replace: unknown layer 'z', expected one of out, side, x, y"),

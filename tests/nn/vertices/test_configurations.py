@@ -32,6 +32,7 @@ from nn import (
 )
 from nn.vertices import NetworkInput, VertexContext
 from optimize import Adam, L2Regularization
+from tests.cells import every_row
 
 FF, RNN = InputType.feed_forward, InputType.recurrent
 IMAGES, FLAT = InputType.convolutional(4, 3, 2), InputType.convolutional_flat(4, 3, 2)
@@ -47,7 +48,7 @@ def run(vertex, *xs, masks=None, network=None):
     return runtime.propagate([nd.zeros(*shape) for shape in xs], (), {}, ctx)[0]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("one", "other"),
     [
         (ElementWiseVertex("add"), ElementWiseVertex(ElementWiseVertex.Op.Add)),
@@ -86,7 +87,7 @@ def test_getters_have_javas_names():
     assert ElementWiseVertex("subtract").getOp() == ElementWiseVertex.Op.Subtract
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("make", "error", "words"),
     [
         (lambda: ElementWiseVertex("divide"), nd.ChoiceError, "op 'divide', expected one of add, average, max"),
@@ -129,7 +130,7 @@ def test_a_field_that_cannot_be_is_refused(make, error, words):
         make()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("vertex", "given", "expected"),
     [
         (MergeVertex(), (FF(3), FF(4)), FF(7)),
@@ -163,7 +164,7 @@ def test_the_type_of_the_activations(vertex, given, expected):
     assert vertex.output_type("vertex 'v'", given) == expected
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("vertex", "given", "words"),
     [
         (MergeVertex(), (FF(3), RNN(3)), "vertex 'v': inputs must be of one kind, got"),
@@ -196,7 +197,7 @@ def test_inputs_of_another_type_are_refused(vertex, given, words):
         vertex.output_type("vertex 'v'", given)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("vertex", "shapes", "words"),
     [
         (

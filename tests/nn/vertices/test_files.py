@@ -40,6 +40,7 @@ from nn.vertices import VERTICES
 from optimize import Adam, WeightDecay
 from optimize.schedules import StepSchedule
 from tests.cases.own_parts import Tilted
+from tests.cells import every_row
 
 GRAPH = "org.deeplearning4j.nn.conf.graph."
 TO_IMAGES = {
@@ -123,9 +124,7 @@ JAVA = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("data", "conf"), JAVA, ids=lambda value: None if isinstance(value, dict) else repr(value)[:30]
-)
+@every_row(("data", "conf"), JAVA, ids=lambda value: None if isinstance(value, dict) else repr(value)[:30])
 def test_javas_json_both_ways(data, conf):
     assert vertex_from_json(data) == conf
     assert vertex_to_json(conf) == data
@@ -211,7 +210,7 @@ def test_the_vertex_of_a_layer(preprocessor):
     assert vertex_from_json(data) == LayerVertex(layer, preprocessor)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("data", "error", "words"),
     [
         (

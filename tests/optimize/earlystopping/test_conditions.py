@@ -13,6 +13,7 @@ from optimize.earlystopping import (
     MaxTimeIterationTerminationCondition,
     ScoreImprovementEpochTerminationCondition,
 )
+from tests.cells import every_row
 
 NAN, INF = float("nan"), float("inf")
 
@@ -28,7 +29,7 @@ def test_max_epochs(limit):
     assert stops_at(MaxEpochsTerminationCondition(limit), [1.0] * 9) == limit - 1
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("patience", "by", "scores", "minimize", "expected"),
     [
         (1, 0.0, [3, 2, 1, 1], True, 3),  # equal is no improvement

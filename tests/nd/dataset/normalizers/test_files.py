@@ -16,6 +16,7 @@ from nd.dataset import (
     VGG16ImagePreProcessor,
 )
 from nd.dataset.normalizers import NORMALIZERS, normalizer_from_bytes, normalizer_to_bytes
+from tests.cells import every_row
 
 RNG = np.random.default_rng(8)
 
@@ -114,7 +115,7 @@ def test_normalizers_of_somebodys_own(tmp_path):
         Normalizer.load(path)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("content", "message"),
     [
         (b"", "expected 2 bytes of the length of the header, got 0"),

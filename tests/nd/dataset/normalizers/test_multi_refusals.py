@@ -14,6 +14,7 @@ from nd.dataset import (
     MultiNormalizerMinMaxScaler,
     MultiNormalizerStandardize,
 )
+from tests.cells import every_row
 
 ROWS, SERIES = np.arange(15.0).reshape(3, 5), np.arange(24.0).reshape(3, 2, 4)
 
@@ -31,7 +32,7 @@ def fitted():
     return MultiNormalizerStandardize().fit(sample())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("call", "error", "message"),
     [
         (
