@@ -8,6 +8,7 @@ from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
 from nn import ComputationGraph, ComputationGraphConfiguration, MultiLayerNetwork
 from optimize import CollectScoresListener
 from tests import java_graphs
+from tests.cells import every_row
 from tests.java_graphs import GraphRun
 from tests.java_runs import FEW
 from tests.test_java_reference import SCORES, lenet
@@ -20,7 +21,7 @@ RUNS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every_row("name", RUNS)
 def test_graphs_that_java_ran(name, reference):
     assert java_graphs.differences(GraphRun(reference / "java-runs" / "graph" / name)) == {}
 

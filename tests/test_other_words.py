@@ -298,7 +298,7 @@ def test_attributes_in_the_table_are_attributes(owner, network):
         assert not name.isidentifier() or name in known, option
 
 
-@pytest.mark.parametrize("module", [one for one in MODULES if hasattr(importlib.import_module(one), "__all__")])
+@every_row("module", [one for one in MODULES if hasattr(importlib.import_module(one), "__all__")])
 def test_a_name_of_another_module_is_found(module):
     there = importlib.import_module(module)
     for name in there.__all__:

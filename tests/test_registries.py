@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from tests.cases.architecture import REGISTRIES
+from tests.cells import every_row
 from tests.source_files import FUNCTIONS, ROOT, last_name, library, parse
 
 
@@ -52,7 +53,7 @@ def test_registries_list_what_the_files_define(name):
     assert list(registry_faults(name, (ROOT / path).read_text(), texts, root)) == []
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("table", "fault"),
     [
         ("T = {'a': A, 'b': B}", None),

@@ -7,6 +7,7 @@ import pytest
 
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, DTypeError, ShapeError
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 LAYOUTS = ("c", "f", "strided")
@@ -49,7 +50,7 @@ BINARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(UNARY))
+@every_row("name", list(UNARY))
 def test_unary(any_backend, dtype, order, name):
     given = numbers_on(any_backend, dtype, order)
     close = closeness(any_backend, dtype)
@@ -63,7 +64,7 @@ def test_unary(any_backend, dtype, order, name):
     close(x, host)
 
 
-@pytest.mark.parametrize("name", list(BINARY))
+@every_row("name", list(BINARY))
 def test_binary(any_backend, dtype, order, name):
     given = numbers_on(any_backend, dtype, order)
     close = closeness(any_backend, dtype)
@@ -163,7 +164,7 @@ def test_softmax_of_large_values_does_not_overflow(any_backend, dtype, order, ax
     close(x, host)
 
 
-@pytest.mark.parametrize("shape", [(3, 4, 5), (1, 4, 5), (3, 4, 1), (1, 1, 1), (3, 1, 5)])
+@every_row("shape", [(3, 4, 5), (1, 4, 5), (3, 4, 1), (1, 1, 1), (3, 1, 5)])
 def test_matmul_into_out_of_every_layout(any_backend, dtype, order, shape):
     given = numbers_on(any_backend, dtype, order)
     close = closeness(any_backend, dtype)
@@ -178,7 +179,7 @@ def test_matmul_into_out_of_every_layout(any_backend, dtype, order, shape):
     close(a, a_host)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (-0.5, 3.0), (1.0, 0.5)])
+@every_row(("alpha", "beta"), [(1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (-0.5, 3.0), (1.0, 0.5)])
 def test_gemm_scales_and_accumulates(any_backend, dtype, order, alpha, beta):
     given = numbers_on(any_backend, dtype, order)
     close = closeness(any_backend, dtype)
@@ -207,7 +208,7 @@ def test_svd_multiplies_back(any_backend, dtype, order):
     close(any_backend.matmul(any_backend.multiply(u, any_backend.reshape(s, (1, 3))), vh), host)
 
 
-@pytest.mark.parametrize("source_dtype", ["float32", "float64", "int32", "uint8", "bool"])
+@every_row("source_dtype", ["float32", "float64", "int32", "uint8", "bool"])
 def test_assign_casts_and_broadcasts(any_backend, dtype, order, source_dtype):
     host = np.array([[0, 1, 1]], source_dtype)
     target = any_backend.full((2, 3), 5.0, dtype)
@@ -235,7 +236,7 @@ def test_order_f_has_the_first_axis_innermost(any_backend, dtype):
     assert any_backend.to_host(x).tolist() == [[0, 2, 4], [1, 3, 5]]
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 4), (2, 3), (6,), ()])
+@every_row("shape", [(2, 3, 4, 5), (2, 3, 4), (2, 3), (6,), ()])
 def test_activations_lie_with_the_batch_innermost(any_backend, dtype, shape):
     size = int(np.prod(shape))
     flat = any_backend.full((size + 2,), -1.0, dtype)

@@ -13,6 +13,7 @@ from backends.cpu import numpy_backend
 from backends.cpu.blas_level1 import LEAST_ELEMENTS, LevelOne
 from backends.cpu.blas_threads import BlasThreads
 from backends.cpu.numpy_backend import NumpyBackend
+from tests.cells import every_row
 
 SPELLINGS = (
     "scipy_openblas_{}_num_threads64_",
@@ -252,8 +253,8 @@ def test_the_routine_against_a_loop(n, factors, dtype, level_one):
     np.testing.assert_array_equal(x, untouched)
 
 
-@pytest.mark.parametrize("step", [1, 2])
-@pytest.mark.parametrize("n", [1, 7, LEAST_ELEMENTS - 1, LEAST_ELEMENTS, LEAST_ELEMENTS + 5])
+@every_row("step", [1, 2])
+@every_row("n", [1, 7, LEAST_ELEMENTS - 1, LEAST_ELEMENTS, LEAST_ELEMENTS + 5])
 def test_the_backends_axpby_against_a_loop(n, step, dtype):
     x, y = vectors(n, dtype, step)
     expected, room = by_loop(0.3, x, -0.7, y)

@@ -20,6 +20,7 @@ from nd.activations import ACTIVATIONS, get_activation
 from nd.recurrent.lstm import Lstm, LstmWeights
 from nd.recurrent.simple import SimpleRnnLoop, SimpleWeights
 from optimize.updaters import UPDATERS
+from tests.cells import every_row
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 QUICKLY = ("--Ofast-compile=max",)
@@ -184,7 +185,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", STEPS)
+@every_row("name", STEPS)
 def test_steps_as_formulas_compute_what_steps_compute(name):
     found, expected = (
         through_time(backend, "float64", *STEPS[name]) for backend in (Noting(), NumpyBackend(threads=1))

@@ -9,6 +9,7 @@ from backends.cpu.depthwise import DepthwiseSaved
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import rows_first
 from backends.generic.window import Window
+from tests.cells import every_row
 
 NAMES = ("x", "W", "b", "delta")
 
@@ -95,7 +96,7 @@ def check(numpy_backend, seed, dtype, tolerance):
         assert (abs(got - exact) <= tolerance * (size + 1e-30)).all(), (window, order)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@every_row("seed", range(12))
 def test_random_windows_in_every_memory_order(numpy_backend, seed):
     check(numpy_backend, seed, "float64", 1e-13)
 

@@ -34,6 +34,7 @@ from optimize import (
     StepSchedule,
     UnitNormConstraint,
 )
+from tests.cells import every_row
 
 RNG = np.random.default_rng(35)
 FALLING = MapSchedule("iteration", {0: 0.9, 2: 0.6, 5: 0.2})
@@ -155,8 +156,8 @@ def test_around_a_draw_that_no_graph_can_hold_there_is_a_graph_of_the_update(dev
     assert graphs_of(launches, device, ORTHOGONAL)[-1] == 1
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4, 5)], ids=str)
-@pytest.mark.parametrize(
+@every_row("shape", [(3, 4), (2, 3, 4, 5)], ids=str)
+@every_row(
     "kind", [Dropout(0.6), AlphaDropout(0.6), GaussianDropout(0.6), GaussianNoise(0.6), SpatialDropout(0.6)], ids=str
 )
 def test_masks_do_not_depend_on_how_buffers_lie(kind, shape, any_backend):

@@ -7,6 +7,7 @@ from backends.cpu import pointwise
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import rows_first
 from backends.generic.window import Window
+from tests.cells import every_row
 
 ORDERS = {"c": (0, 1, 2, 3), "batch": (1, 2, 3, 0), "rows": (2, 1, 3, 0)}
 
@@ -49,8 +50,8 @@ def expected(x, W, b, delta, every):
     return z, np.einsum("nohw,nchw->oc", delta, x[every])[:, :, None, None], delta.sum((0, 2, 3))[None], below
 
 
-@pytest.mark.parametrize("after", ORDERS)
-@pytest.mark.parametrize("before", ORDERS)
+@every_row("after", ORDERS)
+@every_row("before", ORDERS)
 def test_images_in_every_memory_order(before, after):
     for seed in range(5):
         check(seed, "float64", (before, after))

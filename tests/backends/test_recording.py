@@ -163,13 +163,13 @@ def assert_replays(run, dtype, layout, batches=3):
             expected = run(*first)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", COMPUTATIONS)
+@every_row("layout", LAYOUTS)
+@every_row("name", COMPUTATIONS)
 def test_replays_equal_running_anew_to_the_bit(name, dtype, layout):
     assert_replays(COMPUTATIONS[name], dtype, layout)
 
 
-@pytest.mark.parametrize("name", [name for name, kind in ACTIVATIONS.items() if not kind.draws])
+@every_row("name", [name for name, kind in ACTIVATIONS.items() if not kind.draws])
 def test_activations_and_their_derivatives(name, dtype):
     activation = ACTIVATIONS[name]()
 

@@ -9,6 +9,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import RowConvolution, rows_first
 from backends.cpu.toom_cook_rows import ToomCookRows
 from backends.generic.window import Window
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
 
 PLAIN = {
@@ -86,7 +87,7 @@ def run(backend, x, W, b, delta, window, dtype, order="f"):
     return z, gradients[0], gradients[1][0], epsilon
 
 
-@pytest.mark.parametrize("name", CASES)
+@every_row("name", CASES)
 def test_which_algorithm_takes_them(name):
     x, W, _, _, window = problem(name)
     assert type(algorithm_for(window, W, x.shape[0])) is (ToomCookRows if name in TOOM_COOK else RowConvolution)
@@ -102,8 +103,8 @@ def test_what_is_left_to_im2col(window, numpy_backend):
     np.testing.assert_allclose(z, forward(x, W, np.zeros(5), window), **TOLERANCE["float64"])
 
 
-@pytest.mark.parametrize("order", ["c", "f"])
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"1x1"}))  # that is `pointwise`'s unless it is pooled
+@every_row("order", ["c", "f"])
+@every_row("name", sorted(CASES.keys() - {"1x1"}))  # that is `pointwise`'s unless it is pooled
 def test_forward_and_gradients(name, order, numpy_backend):
     x, W, b, delta, window = problem(name)
     found = run(numpy_backend, x, W, b, delta, window, "float64", order)
@@ -136,7 +137,7 @@ def test_float32_errors_stay_near_those_of_plain_sums(name, numpy_backend):
         assert errors[0] < 10 * errors[1] + 1e-7
 
 
-@pytest.mark.parametrize("name", CASES)
+@every_row("name", CASES)
 def test_equal_inputs_give_equal_outputs_to_the_bit(name, numpy_backend):
     x, W, b, _, window = problem(name, n=32)  # BLAS sums the last columns in another way if they fill no register
     if window.has_padding:
@@ -187,8 +188,8 @@ def pooled(backend, name, activate, keep=True, dtype="float64", digits=8):
     return found, *gradients, below
 
 
-@pytest.mark.parametrize("activate", [None, RELU, TANH], ids=["identity", "relu", "tanh"])
-@pytest.mark.parametrize("name", POOLED)
+@every_row("activate", [None, RELU, TANH], ids=["identity", "relu", "tanh"])
+@every_row("name", POOLED)
 def test_pooled_as_one_is_pooled_one_after_the_other(name, activate, numpy_backend):
     found, expected = pooled(numpy_backend, name, activate), pooled(Backend(np), name, activate)
     for got, wanted in zip(found, expected, strict=True):

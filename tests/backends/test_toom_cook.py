@@ -102,13 +102,13 @@ def counted(taps, outputs, m):
     return count
 
 
-@pytest.mark.parametrize("taps", range(1, 13))
+@every_row("taps", range(1, 13))
 def test_the_number_of_products(taps):
     for outputs in range(1, 40):
         assert [products(taps, outputs, m) for m in range(1, 9)] == [counted(taps, outputs, m) for m in range(1, 9)]
 
 
-@pytest.mark.parametrize("taps", range(1, 13))
+@every_row("taps", range(1, 13))
 def test_the_best_tile_is_the_smallest_of_the_cheapest(taps):
     for outputs in range(1, 40):
         counts = {m: counted(taps, outputs, m) for m in range(1, outputs + 1) if m == 1 or m + taps <= MOST}
@@ -181,8 +181,8 @@ def backward(name, out_w, dtype, need_epsilon=True):
     return (*gradients, epsilon), expected
 
 
-@pytest.mark.parametrize("out_w", [1, 5, 8])
-@pytest.mark.parametrize("name", TILINGS)
+@every_row("out_w", [1, 5, 8])
+@every_row("name", TILINGS)
 def test_gradients_of_images(name, out_w, dtype):
     found, expected = backward(name, out_w, dtype)
     for got, wanted in zip(found, expected, strict=True):
@@ -191,7 +191,7 @@ def test_gradients_of_images(name, out_w, dtype):
         assert np.abs(got - wanted).max() < {"float64": 1e-13, "float32": 3e-6}[dtype] * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("name", TILINGS)
+@every_row("name", TILINGS)
 def test_gradients_without_that_of_the_image(name):
     found, expected = backward(name, 5, "float64", need_epsilon=False)
     assert found[2] is None
@@ -214,7 +214,7 @@ def test_output_rows_take_fewer_products_where_tiles_are_even_and_leave_nothing_
     np.testing.assert_allclose(z.transpose(3, 1, 0, 2), convolved(window, x, W, b), rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", TILINGS)
+@every_row("name", TILINGS)
 def test_tiles_begin_each_output_row_once(name):
     window, tile, *_ = image_problem(name)
     algorithm, _ = algorithm_of(window, tile, "float64")

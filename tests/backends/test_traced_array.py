@@ -5,6 +5,7 @@ import pytest
 
 import nd
 from backends.cpu.numpy_backend import NumpyBackend
+from tests.cells import every_row
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ UNKNOWN_TO_RECORDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", UNKNOWN_TO_RECORDINGS)
+@every_row("name", UNKNOWN_TO_RECORDINGS)
 def test_what_a_recording_cannot_hold_works_where_nothing_records(name):
     memory = np.random.default_rng(1).normal(size=(4, 4))
     np.testing.assert_array_equal(

@@ -15,6 +15,7 @@ import pytest
 from backends.cpu.numpy_backend import UFUNC_BUFFER, NumpyBackend
 from backends.cpu.workers import Workers, thread_count
 from backends.errors import BackendError
+from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PATIENCE = 20  # seconds, after which something hangs
@@ -90,8 +91,8 @@ def test_busy_while_something_runs():
 # ---- errors
 
 
-@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("place", [0, 1, 2])
+@every_row("kind", [ValueError, KeyboardInterrupt, SystemExit])
+@every_row("place", [0, 1, 2])
 def test_an_error_is_raised_after_all_have_ended(place, kind):
     workers, ended, raised = Workers(3), [], threading.Event()
 

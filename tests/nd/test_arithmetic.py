@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import nd
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 
 X = np.array([[0.5, -1.5, 0.0, 2.0], [3.0, -0.25, 1.0, -4.0]])
@@ -64,8 +65,8 @@ def test_an_array_and_a_number(backend, dtype, order, name):
     check(getattr(nd, name)(x, 0.75, out=nd.zeros(X.shape, dtype=dtype)), TWO[name](X, 0.75), dtype)
 
 
-@pytest.mark.parametrize("name", sorted(TWO))
-@pytest.mark.parametrize("part", [np.s_[0:1], np.s_[:, 0:1], np.s_[1]])
+@every_row("name", sorted(TWO))
+@every_row("part", [np.s_[0:1], np.s_[:, 0:1], np.s_[1]])
 def test_broadcasting(backend, dtype, order, name, part):
     y = as_input(backend, np.ascontiguousarray(Y[part]), order, dtype)
     check(getattr(nd, name)(as_input(backend, X, order, dtype), y), TWO[name](X, Y[part]), dtype)
@@ -145,8 +146,8 @@ SUMS = {None: ("ij->", X), (0, 1): ("ij->", X), 0: ("ij->j", X), 1: ("ij->i", X)
 AXES = [(None, False), (0, False), (1, False), (0, True), (1, True), ((0, 1), False), ((0, 1), True), (-1, False)]
 
 
-@pytest.mark.parametrize(("axis", "keepdims"), AXES)
-@pytest.mark.parametrize("name", ["sum", "mean", "max"])
+@every_row(("axis", "keepdims"), AXES)
+@every_row("name", ["sum", "mean", "max"])
 def test_reductions(backend, dtype, order, name, axis, keepdims):
     x = as_input(backend, X, order, dtype)
     result = getattr(nd, name)(x, axis, keepdims)

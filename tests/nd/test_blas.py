@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nd
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 M, K, N = 3, 4, 5
@@ -83,8 +84,8 @@ def test_a_view_of_a_vector_is_written_and_nothing_beside_it(backend, dtype, kin
     np.testing.assert_allclose(nd.to_host(flat)[0], expected, **TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("kind", RECEIVERS)
-@pytest.mark.parametrize("alpha", [1.0, 2.0])
+@every_row("kind", RECEIVERS)
+@every_row("alpha", [1.0, 2.0])
 def test_with_beta_0_the_old_contents_are_not_read(backend, dtype, kind, alpha):
     c = receiver(kind, dtype, np.full((M, N), np.nan))
     nd.gemm(*operands(backend, "c", dtype), c, alpha=alpha, beta=0.0)

@@ -7,6 +7,7 @@ import pytest
 
 import nd
 from nd.arrays.convolution import CONVOLUTION_MODES, make_window, pair
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 SIZES, KERNELS, STRIDES, PADDINGS, DILATIONS = range(1, 10), range(1, 5), range(1, 4), range(3), range(1, 4)
@@ -258,7 +259,7 @@ def test_col2im_wants_a_size_of_two_integers(backend, size):
         nd.col2im(col, size)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "least", "value"),
     [
         ("kernel", 1, 0), ("stride", 1, 0), ("padding", 0, -1), ("dilation", 1, 0),

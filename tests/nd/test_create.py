@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nd
+from tests.cells import every_row
 from tests.stand_ins import as_input
 
 NESTED = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -112,8 +113,8 @@ def test_unknown_order(backend):
             make(3, order="fortran")
 
 
-@pytest.mark.parametrize("function", [nd.create, nd.as_array])
-@pytest.mark.parametrize("shape", [(2,), (2, 3), (), (0, 3), (2, 0)])
+@every_row("function", [nd.create, nd.as_array])
+@every_row("shape", [(2,), (2, 3), (), (0, 3), (2, 0)])
 def test_numpy_arrays_are_host_data_and_are_moved(backend, dtype, function, shape):
     array = function(np.full(shape, 1.5, dtype))
     assert nd.is_array(array)

@@ -312,7 +312,7 @@ def test_masks_of_another_shape(backend, name, case):
         make_loss(name, case).score(labels, p, p, Identity(), backend.full((6,), 1.0, "float32"))
 
 
-@pytest.mark.parametrize("name", [name for name, cases in CASES.items() if cases[0].weighted])
+@every_row("name", [name for name, cases in CASES.items() if cases[0].weighted])
 def test_weights_of_another_length(backend, name):
     case = replace(CASES[name][0], parameters={"weights": [1.0, 2.0]})
     y, z, *_ = make_data(case, "float32")

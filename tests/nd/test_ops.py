@@ -86,7 +86,7 @@ def test_in_place_and_into_another_array(backend, name, case):
         np.testing.assert_allclose(backend.to_host(own), expected, **TOLERANCE["float64"])
 
 
-@pytest.mark.parametrize(("name", "x", "parameters", "expected"), HAND)
+@every_row(("name", "x", "parameters", "expected"), HAND)
 def test_values_by_hand(backend, dtype, name, x, parameters, expected):
     z = exec(name, backend.asarray(x, dtype), **parameters)
     np.testing.assert_allclose(backend.to_host(z), expected, rtol=1e-6)

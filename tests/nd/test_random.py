@@ -12,6 +12,7 @@ from nd import ops
 from nd.execution.executioner import execRandom
 from nd.random import Random, get_random
 from tests.cases.ops import RANDOM, normals, truncated_normals
+from tests.cells import every_row
 from tests.java_runs import drawn_as_by
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
@@ -63,8 +64,8 @@ def test_raw_bits_and_states(backend, seed):
         plain.rewind(n)
 
 
-@pytest.mark.parametrize("name", RANDOM)
-@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 2, 3)])
+@every_row("name", RANDOM)
+@every_row("shape", [(5, 7), (2, 3, 2, 3)])
 def test_random_ops(backend, dtype, order, name, shape):
     parameters, oracle = RANDOM[name]
     count, x = math.prod(shape), np.random.default_rng(2).normal(size=shape).astype(dtype)
@@ -213,8 +214,8 @@ def test_the_first_weights_of_lenet_are_those_of_java(backend, reference):
 # ---- what is refused, and leaves the generator as it was
 
 
-@pytest.mark.parametrize("method", ["uniform", "gaussian", "truncated_normal", "bernoulli", "retained", "binomial"])
-@pytest.mark.parametrize(
+@every_row("method", ["uniform", "gaussian", "truncated_normal", "bernoulli", "retained", "binomial"])
+@every_row(
     ("arguments", "error", "message"),
     [
         ((-1,), nd.ShapeError, r"n must be in 0 \.\. 281,474,976,710,655, got -1"),
@@ -233,8 +234,8 @@ def test_a_refused_draw_moves_nothing(method, arguments, error, message, backend
     np.testing.assert_array_equal(nd.to_host(rng.uniform(4)), nd.to_host(Random(3).uniform(4)))
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.5, float("nan"), float("inf")])
-@pytest.mark.parametrize("method", ["bernoulli", "retained", "binomial", "dropout_factors"])
+@every_row("p", [-0.1, 1.5, float("nan"), float("inf")])
+@every_row("method", ["bernoulli", "retained", "binomial", "dropout_factors"])
 def test_p_is_a_probability(method, p, backend):
     rng = Random(3)
     given = (nd.zeros(2, 3),) if method == "dropout_factors" else (3,)
@@ -266,8 +267,8 @@ def test_other_numbers_are_checked(draw, error, message):
     assert rng.get_state() == Random(3).get_state()
 
 
-@pytest.mark.parametrize("function", [nd.rand, nd.randn])
-@pytest.mark.parametrize(
+@every_row("function", [nd.rand, nd.randn])
+@every_row(
     ("shape", "keywords", "error", "message"),
     [
         ((3, -1), {}, nd.ShapeError, r"an axis must be in 0 \.\. .*, got -1"),

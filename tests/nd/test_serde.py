@@ -53,9 +53,9 @@ def from_zip(path, name="coefficients.bin"):
 # ---- files that Java wrote
 
 
-@pytest.mark.parametrize("release", ["050", "071"])
-@pytest.mark.parametrize(("model", "n"), [("MLP_1", 41), ("MLP_2", 41), ("CNN_1", 10184)])
-@pytest.mark.parametrize("entry", ["coefficients.bin", "updaterState.bin"])
+@every_row("release", ["050", "071"])
+@every_row(("model", "n"), [("MLP_1", 41), ("MLP_2", 41), ("CNN_1", 10184)])
+@every_row("entry", ["coefficients.bin", "updaterState.bin"])
 def test_reads_the_ramp_of_old_releases(reference, release, model, n, entry):
     path = reference / "regression" / release / f"{release}_ModelSerializer_Regression_{model}.zip"
     with zipfile.ZipFile(path) as archive, archive.open(entry) as stream:  # read without seeking
@@ -148,7 +148,7 @@ def test_widens_bfloat16():
     np.testing.assert_array_equal(array, np.array([1.0, -3.140625, np.inf], np.float32))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "code", "dtype", "values"),
     [
         ("DOUBLE", "d", "float64", [1.5, -2.5]),
@@ -232,7 +232,7 @@ def test_a_gzip_bomb_is_cut_off():
         serde.from_bytes(shape_buffer([4], [1], 4) + compressed("GZIP", bomb, 4))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("algorithm", "payload", "ordinal", "message"),
     [
         ("FLOAT16", b"", 1, "must be GZIP or NOOP, got 'FLOAT16'.*Decompress the array in Java"),

@@ -125,7 +125,7 @@ def test_draws(call, message):
     assert rng.get_state() == before
 
 
-@pytest.mark.parametrize(("call", "message"), PARTS.values(), ids=PARTS)
+@every_row(("call", "message"), PARTS.values(), ids=PARTS)
 def test_activations_and_losses(call, message):
     with pytest.raises(nd.NdError, match=message):
         call(rows())

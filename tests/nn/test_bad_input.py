@@ -101,7 +101,7 @@ BAD_DATA = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD_DATA)
+@every_row("name", BAD_DATA)
 def test_data_that_cannot_be_trained_on(name):
     features, labels, error, message = BAD_DATA[name]
     net = network()

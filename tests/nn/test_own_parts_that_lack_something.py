@@ -21,6 +21,7 @@ from nn import (
 from nn.terms.preprocessors import InputPreProcessor
 from optimize import LayerConstraint, Schedule, Sgd, UnitNormConstraint, Updater
 from optimize.regularization import Regularization
+from tests.cells import every_row
 from tests.nn.own_parts_refused import EAGER, PURE, X, Y, beside, network, refused
 
 # ---- constraints
@@ -98,8 +99,8 @@ WRONG_CLASSES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("members", "fields", "message"), WRONG_CLASSES.values(), ids=WRONG_CLASSES)
-@pytest.mark.parametrize("frozen", [False, True], ids=["", "frozen"])
+@every_row(("members", "fields", "message"), WRONG_CLASSES.values(), ids=WRONG_CLASSES)
+@every_row("frozen", [False, True], ids=["", "frozen"])
 def test_a_class_of_layers_that_cannot_be_is_refused(members, fields, message, frozen):
     own = conf_class(**members)(**fields)
     label = r"layer 1 \(FrozenLayer\): " if frozen else r"layer 1 \(Own\): "
@@ -188,7 +189,7 @@ LEFT_OUT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "message"), LEFT_OUT.values(), ids=LEFT_OUT)
+@every_row(("make", "message"), LEFT_OUT.values(), ids=LEFT_OUT)
 def test_a_method_that_is_left_out_is_said(make, message):
     refused(make(), message, NotImplementedError)
 

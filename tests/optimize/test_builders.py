@@ -30,6 +30,7 @@ from optimize import (
 )
 from optimize.schedules import SCHEDULES
 from optimize.updaters import UPDATERS
+from tests.cells import every_row
 
 HALVED = StepSchedule("epoch", 0.1, 0.5, 2)
 
@@ -48,7 +49,7 @@ def test_schedules_of_updaters_by_nd4js_names():
     assert built == Nesterovs(HALVED, HALVED)
 
 
-@pytest.mark.parametrize("name", UPDATERS)
+@every_row("name", UPDATERS)
 def test_every_updater_has_a_builder(name):
     updater = UPDATERS[name]
     builder = updater.Builder()
@@ -103,7 +104,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES.values())
+@every_row("schedule", SCHEDULES.values())
 def test_every_schedule_has_a_builder(schedule):
     values = SETTINGS[schedule]
     builder = schedule.Builder()

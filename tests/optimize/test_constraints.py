@@ -32,6 +32,7 @@ from optimize import (
     UnitNormConstraint,
 )
 from optimize.constraints import CONSTRAINTS, Constraining
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of
 
@@ -292,7 +293,7 @@ def test_json_both_ways(kind):
     assert isinstance(net.constraints, Constraining)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("make", "message"),
     [
         (lambda: MaxNormConstraint(-1), r"MaxNormConstraint: max_norm must be a number >= 0, got -1"),

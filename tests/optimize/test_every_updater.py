@@ -31,6 +31,7 @@ from optimize import updaters as package
 from optimize.chunks import negative_gradient_step
 from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
 from tests.updates import run_update
@@ -83,7 +84,7 @@ def test_table_cases_and_files_are_the_same():
         assert all(type(hand.updater) is kind for hand in CASES[name].hands)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_every_case_is_complete(name):
     case = CASES[name]
     assert case.hands
@@ -92,19 +93,19 @@ def test_every_case_is_complete(name):
     assert set(case.hands[0].state) == set(UPDATERS[name].state_names)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_defaults_are_those_of_dl4j(name):
     assert asdict(get_updater(name)) == asdict(UPDATERS[name]()) == CASES[name].defaults
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_hyper_parameters_must_be_numbers_or_schedules(name):
     for field in CASES[name].defaults:
         with pytest.raises(nd.ArgumentError, match=rf"{field} must be a number .* got 'fast'"):
             UPDATERS[name](**{field: "fast"})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_decays_are_in_0_to_1_and_epsilon_is_no_less_than_0(name):
     for field in CASES[name].defaults.keys() & {"beta1", "beta2", "momentum", "rho", "rms_decay"}:
         for value in (-0.1, 1.1):
@@ -134,7 +135,7 @@ def test_the_learning_rate_now():
     assert AdaDelta().learning_rate_at(0, 0) == NoOp().learning_rate_at(0, 0) == 1.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_get_updater_takes_names_and_instances(name):
     assert get_updater(name.upper()) == UPDATERS[name]()
     for field in CASES[name].defaults:
@@ -143,7 +144,7 @@ def test_get_updater_takes_names_and_instances(name):
     assert get_updater(updater) is updater
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_get_updater_refuses_a_hyper_parameter_that_there_is_not(name):
     with pytest.raises(nd.ConfigurationError, match=r"wings"):
         get_updater(name, wings=2.0)
@@ -243,7 +244,7 @@ def test_resumed_training_equals_uninterrupted(backend, dtype, name):
     assert np.array_equal(forgetful, full_params) is (not updater.state_names)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_steps_after_the_first_make_no_arrays(name):
     """On NumPy, where what is made anew costs more than what is computed."""
     n = 1 << 17

@@ -8,6 +8,7 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLaye
 from optimize import L2Regularization, NetworkUpdater, NoOp, Segment, Sgd
 from optimize.chunks import negative_gradient_step
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS, NormalizedLayer, check_gradient_normalization
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
 from tests.updates import run_update
 
@@ -29,7 +30,7 @@ def test_every_normalization_has_a_case():
     assert list(GRADIENT_NORMALIZATIONS) == sorted(GRADIENT_NORMALIZATIONS)
 
 
-@pytest.mark.parametrize(("name", "threshold", "expected"), ROWS)
+@every_row(("name", "threshold", "expected"), ROWS)
 def test_by_hand(backend, dtype, name, threshold, expected):
     gradient = nd.create(GRADIENT, dtype)
     NormalizedLayer(name, threshold, (0, 2, 4)).apply(gradient)

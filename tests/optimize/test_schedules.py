@@ -134,7 +134,7 @@ def test_what_cannot_be_computed_is_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize("name", sorted(SCHEDULES))
+@every_row("name", sorted(SCHEDULES))
 def test_usable_for_rate_and_momentum(name):
     values = ARGUMENTS[name] if name in ("fixed", "ramp") else ("iteration", *ARGUMENTS[name])
     schedule = SCHEDULES[name](*values)
@@ -199,7 +199,7 @@ def test_neither_number_nor_schedule(value):
         as_schedule("who", value)
 
 
-@pytest.mark.parametrize("name", sorted(SCHEDULES))
+@every_row("name", sorted(SCHEDULES))
 def test_schedules_are_frozen_and_compare_by_value(name):
     values = ARGUMENTS[name] if name in ("fixed", "ramp") else ("epoch", *ARGUMENTS[name])
     schedule = SCHEDULES[name](*values)

@@ -30,6 +30,7 @@ from optimize import (
 )
 from optimize.chunks import negative_gradient_step
 from optimize.updaters import UPDATERS
+from tests.cells import every_row
 from tests.updates import run_update
 
 LATER = 6  # the first step, from 1 on, with another rate where there is a schedule
@@ -201,7 +202,7 @@ def test_every_updater_is_in_the_list():
     assert {name.split(",")[0] for name in (*AGREE, *DIFFER)} | NOT_IN_PYTORCH == set(UPDATERS)
 
 
-@pytest.mark.parametrize("name", AGREE)
+@every_row("name", AGREE)
 def test_formulas_that_agree(name):
     updater, theirs_name, arguments = AGREE[name]
     found, expected = ours(updater, penalties_of(arguments)), theirs(FORMULAS[theirs_name], arguments)

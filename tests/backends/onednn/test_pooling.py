@@ -7,6 +7,7 @@ from backends.generic.window import Window
 from backends.onednn import pooling
 from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, laid, numbers, sweep, window_over
 from tests.backends.onednn.oracles import close, maxima, means, padded, under
+from tests.cells import every_row
 
 MEANS = {"of all": pooling.MEAN_OF_ALL, "of real ones": pooling.MEAN_OF_REAL}
 
@@ -71,10 +72,8 @@ def test_means_500_times(kind):
     sweep(check_means, MANY, kind)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 16, 20, 64])
-@pytest.mark.parametrize(
-    "window", [Window((4, 6), (2, 3), (2, 3)), Window((5, 5), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))]
-)
+@every_row("channels", [1, 3, 16, 20, 64])
+@every_row("window", [Window((4, 6), (2, 3), (2, 3)), Window((5, 5), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))])
 def test_of_equal_cells_the_first_in_row_major_order_has_the_error(window, channels):
     """A blank region is nothing but ties."""
     x, buffers = np.full((2, channels, *window.size), -0.5, np.float32), Buffers()

@@ -5,7 +5,6 @@ import inspect
 import pickle
 
 import numpy as np
-import pytest
 
 import nd.dataset
 from nd.dataset import (
@@ -28,6 +27,7 @@ from nd.dataset import (
 )
 from nd.dataset.iterator import MinibatchIterator
 from nd.dataset.multi_data_set import MultiDataSet
+from tests.cells import every_row
 
 NAMES = ("ant", "bee")
 
@@ -73,7 +73,7 @@ def test_every_iterator_over_another_one_is_here():
     assert over == set(WRAPPERS) | WITHOUT
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.__name__)
+@every_row("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.__name__)
 def test_names_go_through(wrapper):
     iterator = WRAPPERS[wrapper]()
     assert iterator.class_names == NAMES

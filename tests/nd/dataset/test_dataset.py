@@ -9,6 +9,7 @@ import pytest
 from backends.errors import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError
 from nd.dataset import DataSet, ListDataSetIterator
 from nd.dataset.dataset import one_hot
+from tests.cells import every_row
 
 
 def numbered(n: int, first: int = 0) -> DataSet:
@@ -252,7 +253,7 @@ def test_merging_takes_data_sets_alone():
         DataSet.merge([DataSet([[1.0]]), None])
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("use", "error", "message"),
     [
         (lambda data: data.get([[1], [1, 2]]), ShapeError, "DataSet.get: expected rows of equal length"),

@@ -10,6 +10,7 @@ import pytest
 from nd import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError, serde
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.java_random import JavaRandom
+from tests.cells import every_row
 from tests.java_multi_data import FOLDER, arrays_of, of_java
 
 RNG = np.random.default_rng(4)
@@ -56,7 +57,7 @@ def test_a_network_may_stack_examples_and_such_sets_are_not_cut():
             cut()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("arguments", "error", "message"),
     [
         ((None,), DataError, "features must be arrays, got None"),

@@ -4,6 +4,7 @@ import pytest
 from nd import ArgumentError, DataError, DTypeError, ShapeError
 from nd.dataset import NumpyDataSetIterator
 from nd.dataset.java_random import JavaRandom
+from tests.cells import every_row
 
 X = np.arange(14.0).reshape(7, 2)
 Y = np.arange(7) % 3
@@ -63,7 +64,7 @@ def test_read_only_arrays_stay_as_they_are():
     np.testing.assert_array_equal(x, X)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("arguments", "settings", "error", "message"),
     [
         ((None,), {}, DataError, "NumpyDataSetIterator: features must be an array, got None"),

@@ -17,6 +17,7 @@ from nd.evaluation import (
     ROCBinary,
     ROCMultiClass,
 )
+from tests.cells import every_row
 
 CLOSE = 1e-12
 RNG = np.random.default_rng(8)
@@ -124,7 +125,7 @@ def test_a_stream_counts_as_the_whole(kind):
     check_same(streamed, filled(kind, labels, predictions))
 
 
-@pytest.mark.parametrize("cut", [0, 1, 15, 40])
+@every_row("cut", [0, 1, 15, 40])
 def test_merged_parts_count_as_the_whole(kind, cut):
     labels, predictions = KINDS[kind][1](40)
     merged, other = KINDS[kind][0](), KINDS[kind][0]()

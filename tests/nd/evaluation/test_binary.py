@@ -9,6 +9,7 @@ from sklearn import metrics as sk
 
 import nd
 from nd.evaluation import EvaluationBinary, ROCBinary
+from tests.cells import every_row
 
 CLOSE = 1e-12
 RNG = np.random.default_rng(5)
@@ -134,7 +135,7 @@ def test_json_of_every_field():
     assert EvaluationBinary.from_json(json.dumps(old)).stats() == evaluation.stats()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         ({"countTruePositive": [1]}, r"must have one length, got \[1, 3\]"),

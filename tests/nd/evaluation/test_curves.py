@@ -7,6 +7,7 @@ import pytest
 
 import nd
 from nd.evaluation import ROC, PrecisionRecallCurve, RocCurve
+from tests.cells import every_row
 
 THRESHOLD = [0.0, 0.2, 0.2, 0.5, 0.7, 1.0]
 PRECISION = [0.4, 0.5, 0.6, 0.55, 0.8, 1.0]
@@ -87,7 +88,7 @@ def test_json(curve):
     assert repr(curve) == f"{type(curve).__name__}({curve.num_points()} points)"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         ({"threshold": [0.0]}, r"must have one length, got \[1, 6, 6, 6, 6, 6\]"),
@@ -112,7 +113,7 @@ def test_json_without_points():
         RocCurve.from_json(RocCurve([1], [0], [0]).to_json().replace("[1.0]", "[]").replace("[0.0]", "[]"))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("make", "error", "message"),
     [
         (lambda: RocCurve([], [], []), nd.ShapeError, "columns must be of one length, at least 1, got {'threshold': 0"),

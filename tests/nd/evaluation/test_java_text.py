@@ -5,9 +5,10 @@ import math
 import pytest
 
 from nd.evaluation.java_text import fixed, scientific, shortest
+from tests.cells import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("value", "text"),
     [
         (0.88125, "0.8813"),  # half up of the shortest decimal; the double is a little less
@@ -41,7 +42,7 @@ def test_scientific(value, text):
     assert scientific(value, 2) == text
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("value", "text"),
     [
         (0.0, "0.0"),

@@ -79,7 +79,7 @@ def test_three_spellings_of_an_array(reference):
     )
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         ({"reliabilityDiagNumBins": 0}, "must be at least 1"),
@@ -104,7 +104,7 @@ def roc(steps):
     return json.loads(evaluation.to_json())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("steps", "change", "message"),
     [
         (0, {"exampleCount": 4}, "exampleCount must be the sum of both counts, got 4"),
@@ -124,7 +124,7 @@ def test_bad_rocs(steps, change, message):
         ROC.from_json(json.dumps(roc(steps) | change))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("change", "message"),
     [
         ({"underlying": []}, "underlying must be a list of ROCs or null"),
@@ -135,7 +135,7 @@ def test_bad_rocs(steps, change, message):
         ({"labels": [1, 2]}, "labels must be a list of strings or null"),
     ],
 )
-@pytest.mark.parametrize("kind", [ROCBinary, ROCMultiClass])
+@every_row("kind", [ROCBinary, ROCMultiClass])
 def test_bad_columns(kind, change, message):
     evaluation = kind()
     evaluation.eval(np.eye(2), np.eye(2))

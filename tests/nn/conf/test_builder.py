@@ -97,7 +97,7 @@ def test_learning_rate_and_momentum_beside_a_name():
     assert NeuralNetConfiguration(seed=1, learning_rate=0.5) == NeuralNetConfiguration(seed=1, updater=Sgd(0.5))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("updater", "expected"),
     [
         (Nesterovs(momentum=0.8), Nesterovs(0.03, 0.8)), (Nesterovs(), Nesterovs(0.03, 0.9)),

@@ -24,6 +24,7 @@ from nn import (
     RnnToFeedForwardPreProcessor,
     SubsamplingLayer,
 )
+from tests.cells import every_row
 from tests.stand_ins import as_input
 
 CONV, POOL = ConvolutionLayer(n_out=2, kernel_size=3), SubsamplingLayer("max", kernel_size=(2, 2))
@@ -56,7 +57,7 @@ def conf_of(input_type, *layers):
     return NeuralNetConfiguration(seed=1).list(*layers, input_type=input_type)
 
 
-@pytest.mark.parametrize("name", INSERTED)
+@every_row("name", INSERTED)
 def test_preprocessors_stand_exactly_where_the_kind_changes(name, backend):
     input_type, layers, expected = INSERTED[name]
     conf = conf_of(input_type, *layers)
@@ -79,7 +80,7 @@ def test_an_n_in_that_fits_is_kept():
     assert conf_of(ROWS, DenseLayer(n_in=48, n_out=4)).layers == conf_of(ROWS, DENSE).layers
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("input_type", "layers", "message"),
     [
         (ROWS, (DenseLayer(n_in=47, n_out=2),),

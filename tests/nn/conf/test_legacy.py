@@ -85,7 +85,7 @@ UPDATERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UPDATERS)
+@every_row("name", UPDATERS)
 def test_an_updater_and_its_rates(name):
     fields, expected = UPDATERS[name]
     assert dense_of(**fields).updater == expected
@@ -287,7 +287,7 @@ DROPPED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DROPPED)
+@every_row("name", DROPPED)
 def test_what_java_drops_is_dropped_with_a_warning(name):
     changes, message = DROPPED[name]
     with pytest.warns(ModelFileWarning, match=message) as warned:

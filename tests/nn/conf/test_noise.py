@@ -26,6 +26,7 @@ from nn import (
 from nn.terms.dropout import DROPOUTS
 from nn.terms.noise import NumbersInForce
 from optimize import FixedSchedule, Listener, MapSchedule, StepSchedule
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -260,7 +261,7 @@ def test_fixed_numbers_stay_floats():
 # ---- configuration
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *SCHEDULED], ids=str)
+@every_row("kind", [*KINDS, *SCHEDULED], ids=str)
 def test_json_both_ways(kind):
     conf = NeuralNetConfiguration(seed=1, drop_out=kind).list(DenseLayer(n_in=1, n_out=2), ActivationLayer("tanh"))
     text = conf.to_json()

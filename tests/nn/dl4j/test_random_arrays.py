@@ -15,6 +15,7 @@ from nn.dl4j import (
     UniformDistribution,
 )
 from tests.cases.java_arrays import D, holds, m
+from tests.cells import every_row
 
 UNIFORM = [0.09423792, 0.6771476, 0.023267388, 0.50311685, 0.08031201, 0.6156454]
 OF_SEED_12 = [[0.3233614, 0.8089589], [0.89697194, 0.12078738]]
@@ -75,7 +76,7 @@ DRAWS = {  # what is drawn after getRandom().setSeed(7), and what nextFloat() an
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@every_row("name", DRAWS)
 def test_random_numbers(name, backend):
     draw, expected, count = DRAWS[name]
     generator = Nd4j.getRandom()

@@ -7,6 +7,7 @@ import nd
 from nn.dl4j import MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.dl4j.iterators import MultipleEpochsIterator
 from nn.dl4j.random_iterator import RandomDataSetIterator
+from tests.cells import every_row
 
 Values = RandomDataSetIterator.Values
 
@@ -31,7 +32,7 @@ def test_longs_are_drawn_on_every_backend(backend):
     assert nd.to_host(places.features).ravel().tolist() == [0, 0, 1, 0, 1, 0]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("values", "first", "labels_of_second", "after_reset"),
     [
         (

@@ -7,9 +7,10 @@ from nn.dl4j import (
     Nd4j,
 )
 from tests.cases.java_arrays import array, holds, m, s, t
+from tests.cells import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "axes", "expected"),
     [
         ("sum", [], 21), ("sum", [0], [8, 5, 8]), ("sum", [1], [6, 15]), ("sum", [-1], [6, 15]), ("mean", [], 3.5),

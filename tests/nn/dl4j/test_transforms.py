@@ -8,6 +8,7 @@ from nn.dl4j import (
     Transforms,
 )
 from tests.cases.java_arrays import array, e, holds, m, u, v, w, x, y
+from tests.cells import every_row
 
 ELEMENTWISE = {
     "abs": (x, [[2.5, 1.5, 0.5], [0, 0.5, 1.5]]),
@@ -60,7 +61,7 @@ ELEMENTWISE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@every_row("name", ELEMENTWISE)
 def test_a_function_of_every_element(name, backend):
     make, expected = ELEMENTWISE[name]
     function, given = getattr(Transforms, name), make()
@@ -97,7 +98,7 @@ WITH_NUMBERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WITH_NUMBERS)
+@every_row("name", WITH_NUMBERS)
 def test_a_function_of_every_element_and_something_else(name, backend):
     make, function, expected = WITH_NUMBERS[name]
     given = make()

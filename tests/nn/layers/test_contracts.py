@@ -26,7 +26,7 @@ from nn.layers.core.dense import DenseRuntime
 from nn.terms.params import ParamSpec
 from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
-from tests.cells import run_all
+from tests.cells import every_row, run_all
 from tests.layers_at_work import forward
 from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_kind, make_network
 from tests.step_plans import recorded, split_small_minibatches, workers_of
@@ -195,7 +195,7 @@ def looks_at_one_place(case):
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 
 
-@pytest.mark.parametrize("case", [row for row in ROWS if looks_at_one_place(row.values[0])])
+@every_row("case", [row for row in ROWS if looks_at_one_place(row.values[0])])
 def test_places_that_do_not_count_change_nothing(case):
     """Behind windows, places that count see what lies beside them, as in DL4J."""
     if case.tail:

@@ -5,6 +5,7 @@ import pytest
 
 import nd
 from nn import GlobalPoolingLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -56,8 +57,8 @@ def as_given(mask, places):
     return mask if len(places) == 1 else mask[:, None]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("places", "of_mask"), MASKED)
+@every_row("kind", KINDS)
+@every_row(("places", "of_mask"), MASKED)
 def test_what_a_mask_leaves_out_does_not_count(kind, places, of_mask, backend, dtype):
     x, mask = RNG.normal(size=(N, C, *places)).astype(dtype), make_mask(of_mask).astype(dtype)
     conf = NeuralNetConfiguration(seed=1, dtype=dtype).list(GlobalPoolingLayer(kind, pnorm=3))

@@ -21,6 +21,7 @@ from nn import (
     RnnOutputLayer,
 )
 from nn.files.json import layer_from_json, layer_to_json
+from tests.cells import every_row
 from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of
@@ -77,7 +78,7 @@ def masks_of(kind):
     return {name: (mask, np.broadcast_to(full[name], of_outputs.shape)) for name, mask in found.items()}
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in LAYERS for name in masks_of(kind)])
+@every_row(("kind", "name"), [(kind, name) for kind in LAYERS for name in masks_of(kind)])
 def test_a_mask_takes_places_out_of_score_and_gradient(kind, name, backend):
     x, y = data_of(kind)
     mask, full = masks_of(kind)[name]
@@ -198,9 +199,7 @@ def test_images_and_series_come_as_rows_where_the_input_type_says_so():
 # ---- evaluation
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in LAYERS for name in masks_of(kind) if name != "outputs"]
-)
+@every_row(("kind", "name"), [(kind, name) for kind in LAYERS for name in masks_of(kind) if name != "outputs"])
 def test_evaluation_counts_every_place_that_is_not_masked(kind, name):
     x, y = data_of(kind)
     mask, full = masks_of(kind)[name]

@@ -27,6 +27,7 @@ from nn import (
     ZeroPaddingLayer,
 )
 from nn.files.json import layer_from_json, layer_to_json
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import as_input
 
@@ -49,7 +50,7 @@ def borders_of(layer):
 # ---- borders
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("axes", "given", "expected"),
     [
         (1, 2, (2, 2)),
@@ -336,7 +337,7 @@ def test_layers_that_java_wrote(reference):
         assert set(ours) - set(written[name]) <= {"dataFormat", "format"}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("layer", "java_class", "fields"),
     [
         (Cropping1D((1, 2)), "convolutional.Cropping1D", {"cropping": [1, 2]}),

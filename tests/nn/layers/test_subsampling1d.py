@@ -20,6 +20,7 @@ from nn import (
     SubsamplingLayer,
 )
 from tests.cases.layers.poolings import POOLS, pooled
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -30,7 +31,7 @@ def at_work(layer):
     return MultiLayerNetwork(NeuralNetConfiguration(seed=1, dtype="float64").list(layer)).init().get_layer(0)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("settings_", "expected"),
     [
         ({"kernel_size": 2, "stride": 2}, [[1, 1, 0], [0, 1, 1], [0, 0, 0]]),
@@ -43,7 +44,7 @@ def at_work(layer):
         ({"kernel_size": 2, "stride": 2, "convolution_mode": "same"}, [[1, 1, 0], [0, 1, 1], [0, 0, 0]]),
     ],
 )
-@pytest.mark.parametrize("kind", ["max", "avg", "pnorm"])
+@every_row("kind", ["max", "avg", "pnorm"])
 def test_a_step_counts_where_one_under_its_window_does(settings_, expected, kind, backend):
     """In mode same with stride 1 the mask stays, as in Java; activations are what they are without a mask."""
     mask = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 1, 0, 1, 0], [0] * 6], np.float64)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import nd
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, Subsampling3DLayer
 from tests.cases.layers.poolings import POOLS, pooled
+from tests.cells import every_row
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -29,7 +30,7 @@ def test_the_first_of_equal_cells_in_row_major_order_gets_the_gradient(kernel, b
     np.testing.assert_array_equal(nd.to_host(backprop(layer, nd.create(epsilon), cache)), expected)
 
 
-@pytest.mark.parametrize("winners", [*itertools.combinations(itertools.product((0, 1), repeat=3), 2)])
+@every_row("winners", [*itertools.combinations(itertools.product((0, 1), repeat=3), 2)])
 def test_ties_of_two_cells(winners, backend):
     x = np.zeros((1, 1, 2, 2, 2))
     for place in winners:

@@ -15,6 +15,7 @@ from nn import (
     StackVertex,
     UnstackVertex,
 )
+from tests.cells import every_row
 from tests.nn.networks.test_graph import MASK, Y1, Y2, A, B, N, chain, data, host, network
 
 NAN = np.full((N, 3), np.nan)
@@ -60,7 +61,7 @@ FIT = {
 }
 
 
-@pytest.mark.parametrize("name", FIT)
+@every_row("name", FIT)
 def test_a_graph_is_not_trained_on(name):
     given, error, message = FIT[name]
     net = network()
@@ -149,7 +150,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@every_row("name", ASKED)
 def test_what_a_graph_is_asked_wrongly(name):
     ask, error, message = ASKED[name]
     with pytest.raises(error, match=message):

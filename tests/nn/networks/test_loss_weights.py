@@ -8,6 +8,7 @@ from nd.dataset import ExistingMultiDataSetIterator, MultiDataSet
 from nn import Convolution3D, ConvolutionLayer, DenseLayer, MultiLayerNetwork, OCNNOutputLayer, SimpleRnn
 from nn.layers.losses.output import WithLoss
 from tests.cases.layers import LAYER_CASES, make_features, make_labels
+from tests.cells import every_row
 from tests.nn.layers.test_every_layer import make_network
 from tests.nn.networks.test_graph import Y1, Y2, A, B, N, by_hand, data, host, network
 
@@ -76,7 +77,7 @@ def test_they_are_in_the_validation_score_and_gone_after_the_call(tmp_path):
         np.testing.assert_allclose(view, stepped, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("case", ENDS, ids=lambda case: f"{type((case.layer, *case.tail)[-1]).__name__}-{case.variant}")
+@every_row("case", ENDS, ids=lambda case: f"{type((case.layer, *case.tail)[-1]).__name__}-{case.variant}")
 def test_a_weight_of_every_layer_with_a_loss_multiplies_its_step(case):
     """With Sgd the step is the gradient; center loss moves its centers by means, no gradient, which go along."""
     steps = []

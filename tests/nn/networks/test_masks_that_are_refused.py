@@ -82,8 +82,8 @@ def test_weights_of_any_size_are_masks(mask):
 EMPTY = {"time steps": (5, 4, 0), "channels": (5, 0, 6), "examples": (0, 4, 6)}
 
 
-@pytest.mark.parametrize("missing", EMPTY)
-@pytest.mark.parametrize("kind", NETWORKS)
+@every_row("missing", EMPTY)
+@every_row("kind", NETWORKS)
 def test_every_method_refuses_features_without_numbers(kind, missing):
     net = NETWORKS[kind]()
     x = np.zeros(EMPTY[missing], np.float32)

@@ -7,6 +7,7 @@ import nd
 from nd.dataset import DataSet, ListDataSetIterator, NumpyDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, Listener
+from tests.cells import every_row
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(12, 3)).astype(np.float32)
@@ -60,7 +61,7 @@ class Stopper(Listener):
         self.heard.append("close")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("hook", "at", "steps", "epochs"),
     [
         ("start", 0, 0, 0),

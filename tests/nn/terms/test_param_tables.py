@@ -169,7 +169,7 @@ def test_layers_that_run_have_the_same_parameters(case):
         ]
 
 
-@pytest.mark.parametrize(("fields", "message"), [
+@every_row(("fields", "message"), [
     ({"@class": "a.DenseLayer", "nin": 3}, "nOut must be an integer >= 0, got None"),
     ({"@class": "a.DenseLayer", "nin": -1, "nout": 2}, "nIn must be an integer >= 0, got -1"),
     ({"@class": "a.DenseLayer", "nin": True, "nout": 2}, "nIn must be an integer >= 0, got True"),

@@ -17,6 +17,7 @@ from nn import (
 )
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
 from nn.vertices import LayerVertex, NetworkInput, VertexContext
+from tests.cells import every_row
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-7}  # float32
 EXACT = {"rtol": 1e-13, "atol": 1e-13}  # float64
@@ -56,7 +57,7 @@ LSTM = 4 * 6 * (4 + 6 + 1)
 """Parameters before those of the only vertex that has any: 4 inputs, 6 outputs."""
 
 
-@pytest.mark.parametrize("run", [run for run in RUNS if run not in WITHOUT_ACTIVATIONS])
+@every_row("run", [run for run in RUNS if run not in WITHOUT_ACTIVATIONS])
 def test_activations_are_javas(run, reference, backend):
     document, vertices, arrays = of_run(reference / "java-runs" / "graph" / run)
     assert vertices
@@ -76,7 +77,7 @@ def test_activations_are_javas(run, reference, backend):
         np.testing.assert_allclose(nd.to_host(found), arrays[f"act_{name}"], **CLOSE)
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_javas_files_are_written_again_as_they_were(run, reference):
     for data in of_run(reference / "java-runs" / "graph" / run)[1].values():
         conf = vertex_from_json(data)

@@ -24,6 +24,7 @@ from nd.dataset import (
     NormalizerStandardize,
 )
 from nd.dataset.normalizers import MULTI_NORMALIZERS, normalizer_from_bytes, normalizer_to_bytes
+from tests.cells import every_row
 from tests.java_multi_data import FOLDER, arrays_of, of_java
 
 RNG = np.random.default_rng(11)
@@ -269,7 +270,7 @@ def test_each_load_takes_its_own_kind(tmp_path):
         MultiNormalizer.load(path)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("content", "message"),
     [
         (head("MULTI_STANDARDIZE") + struct.pack(">?2i", False, 0, -1), "expected a pair of rows for each array"),

@@ -23,6 +23,7 @@ from nd.dataset import (
     VGG16ImagePreProcessor,
 )
 from nd.dataset.normalizers import NORMALIZERS
+from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
 
 RNG = np.random.default_rng(5)
@@ -41,8 +42,8 @@ def read_only(x):
     return x
 
 
-@pytest.mark.parametrize("kind", NORMALIZERS)
-@pytest.mark.parametrize("order", ["C", "F", "strided"])
+@every_row("kind", NORMALIZERS)
+@every_row("order", ["C", "F", "strided"])
 def test_there_and_back(backend, dtype, kind, order):
     x = IMAGES.astype(dtype)
     x = np.repeat(x, 2, axis=3)[..., ::2] if order == "strided" else np.array(x, order=order)
@@ -213,7 +214,7 @@ def prepared(iterator):
     return iterator
 
 
-@pytest.mark.parametrize("kind", ITERATORS)
+@every_row("kind", ITERATORS)
 def test_iterators_hand_out_what_was_normalized_once_in_every_epoch(kind):
     before = X.copy()
     iterator = ITERATORS[kind]()
@@ -277,8 +278,8 @@ def test_a_normalizer_is_not_fitted_on_what_it_changed_under_another_iterator(wr
     np.testing.assert_array_equal(base.next().features, normalizer.transform_features(X[:4]))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("value", [0.0, 1e4, 1.6e11, -1.6e11, 1e30])
+@every_row("dtype", ["float32", "float64"])
+@every_row("value", [0.0, 1e4, 1.6e11, -1.6e11, 1e30])
 def test_a_constant_column_of_any_size_becomes_the_range_s_beginning(dtype, value):
     x = np.full((3, 1), value, dtype)
     scaler = NormalizerMinMaxScaler(-1, 1).fit(DataSet(x))
@@ -302,7 +303,7 @@ def test_pre_processors_ported_from_java_return_nothing():
 # ---- refusals
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("act", "error", "message"),
     [
         (

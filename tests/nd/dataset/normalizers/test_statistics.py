@@ -7,6 +7,7 @@ from nd import DataError, DTypeError, ShapeError
 from nd.dataset import DataSet, ListDataSetIterator, NormalizerMinMaxScaler, NormalizerStandardize
 from nd.dataset.normalizers import statistics
 from nd.dataset.normalizers.statistics import Bounds, Moments
+from tests.cells import every_row
 
 RNG = np.random.default_rng(11)
 EXACT = 1e-12  # relative, of float64 sums of some thousand numbers
@@ -114,7 +115,7 @@ def test_against_scikit_learn():
         np.testing.assert_allclose(ours.revert_features(y), theirs.inverse_transform(y), rtol=1e-10)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("pieces", "masks", "error", "message"),
     [
         ([], None, DataError, "test: expected examples, got none"),
