@@ -6,6 +6,7 @@ A rule is a function of a file's path and text that yields what is wrong. `BAD` 
 import ast
 import importlib
 import pathlib
+import re
 
 import pytest
 
@@ -210,13 +211,41 @@ def matches_what_it_expects_to_be_raised(path, text):
             yield f"{path}:{node.lineno}: pytest.raises without match"
 
 
+def imports_no_private_name(path, text):
+    """Tests ask for what is public, or reach through their subject's own module."""
+    for line, name in imports(path, text):
+        *packages, last = name.split(".")
+        if packages and packages[0] in FLOORS and last.startswith("_") and not last.startswith("__"):
+            yield f"{path}:{line}: imports {name}"
+
+
+def says_why_it_patches_a_private_name(path, text):
+    """A comment in the line or above it, or the test's docstring."""
+    lines = text.splitlines()
+    for function in (node for node in nodes(text) if isinstance(node, FUNCTIONS) and not ast.get_docstring(node)):
+        for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and _patches_private(node)):
+            if "#" not in lines[call.lineno - 1] and not lines[call.lineno - 2].strip().startswith("#"):
+                yield f"{path}:{call.lineno}: {function.name} patches a private name, and does not say why"
+
+
+def _patches_private(call):
+    names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+    private = any(isinstance(name, str) and re.fullmatch(r"(.*\.)?_(?!_)\w+", name) for name in names)
+    return (
+        private and last_name(call.func) == "setattr" and last_name(getattr(call.func, "value", call)) == "monkeypatch"
+    )
+
+
 LIBRARY_RULES = [
     asserts_nothing, checks_by_names_that_are_there, copies_no_function, has_no_bare_except, has_no_cuda_text,
     has_no_deep_nesting, has_no_long_function, imports_only_lower_rooms, imports_only_what_is_below, is_documented,
     is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend, reads_no_private_attribute,
     says_what_an_array_is,
 ]  # fmt: skip
-TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
+TEST_RULES = [
+    imports_no_private_name, is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised,
+    says_why_it_patches_a_private_name,
+]  # fmt: skip
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
 
 BAD = {  # rule -> files that break it, each once
@@ -232,6 +261,10 @@ BAD = {  # rule -> files that break it, each once
         ("nd/x.py", "def f():\n try:\n  pass\n except E:\n  if a:\n   pass\n  else:\n   for a in b:\n    if a: pass"),
     ],
     has_no_long_function: [("nd/x.py", 'def f():\n    """Do."""\n' + "    a = 1\n" * (LAST_FUNCTION_LINES + 2))],
+    imports_no_private_name: [
+        ("tests/x.py", "from nd.arrays.creation import _made"),
+        ("tests/x.py", "def test_it():\n    import nn.layers._inner"),
+    ],
     imports_only_lower_rooms: [
         ("nn/layers/x.py", "def f():\n    from ..files import json"),
         ("nn/conf/x.py", "if TYPE_CHECKING:\n    from ..networks.core import NetworkCore"),
@@ -261,6 +294,10 @@ BAD = {  # rule -> files that break it, each once
         ("nn/x.py", "import array_api_compat.numpy"),
     ],
     reads_no_private_attribute: private_names.REFUSED,
+    says_why_it_patches_a_private_name: [
+        ("tests/x.py", "def test_it(monkeypatch):\n    monkeypatch.setattr(nd, '_made', 1)"),
+        ("tests/x.py", "def test_it(monkeypatch):\n    monkeypatch.setattr('nd.arrays._made', 1)"),
+    ],
     says_what_an_array_is: [
         ("nd/x.py", "Array = Any"),
         ("backends/x.py", "import typing as t\nNumpyArray: t.TypeAlias = t.Any"),

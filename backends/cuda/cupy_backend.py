@@ -72,7 +72,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         if not self.cupy.cuda.is_available():
             raise cupy_diagnosis.no_device(self.cupy)
         if switch("ND_TF32", False):
-            _use_tf32(self.cupy.cuda.Device().compute_capability)
+            use_tf32(self.cupy.cuda.Device().compute_capability)
         super().__init__(namespace)
         self.dtypes = {name: np.dtype(name) for name in DTYPES}
         self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
@@ -330,7 +330,7 @@ def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def _use_tf32(capability: str) -> None:
+def use_tf32(capability: str) -> None:
     """Let CuPy's products use TF32: all of this process if none has run yet, because CuPy looks when the first runs."""
     if int(capability) < LEAST_TF32:
         say_once(f"cupy: ND_TF32=1 changes nothing: the device has compute capability {capability}, TF32 came with 80")

@@ -225,6 +225,7 @@ def test_synchronize_is_one_call(device, launches):
 
 
 def test_auto_takes_cupy_when_a_kernel_runs(cupy, monkeypatch, caplog):
+    """Without the backends that this process has made already."""
     monkeypatch.setattr(backends, "_instances", {})
     with caplog.at_level("INFO", logger="nd"):
         chosen = backends.get_backend("auto")

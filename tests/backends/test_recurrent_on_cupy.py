@@ -63,7 +63,7 @@ def train(backend, layer, length, masked):
         return scores.scores, nd.to_host(net.params()), nd.to_host(net.output(batch(9, masked).features))
 
 
-@pytest.mark.parametrize("masked", [False, True], ids=["whole", "masked"])
+@pytest.mark.parametrize("masked", [pytest.param(False, marks=pytest.mark.slow), True], ids=["whole", "masked"])
 @pytest.mark.parametrize(
     ("name", "length"), [*((name, None) for name in LAYERS), *((name, LENGTH) for name in STATEFUL)]
 )

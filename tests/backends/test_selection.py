@@ -132,6 +132,7 @@ def test_the_diagnosis(setting, last_line):
 
 
 def test_the_diagnosis_of_a_usable_device(cupy, monkeypatch):
+    """Without the backends that this process has made already."""
     import importlib
 
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()

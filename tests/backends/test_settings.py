@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from backends.cuda.cupy_backend import LEAST_TF32, CupyBackend, _use_tf32
+from backends.cuda.cupy_backend import LEAST_TF32, CupyBackend, use_tf32
 from backends.cuda.graphs import say_once
 from backends.errors import BackendError
 from backends.settings import switch
@@ -41,7 +41,7 @@ def test_tf32_is_cupys_switch_and_off_by_default(setting, seen, cupy, monkeypatc
 def test_a_device_without_tf32_is_told_and_computes(cupy, caplog):
     say_once.cache_clear()
     with caplog.at_level("INFO", logger="nd"):
-        _use_tf32("75")
+        use_tf32("75")
     assert caplog.messages == [
         "cupy: ND_TF32=1 changes nothing: the device has compute capability 75, TF32 came with 80"
     ]

@@ -84,6 +84,7 @@ def test_what_is_only_the_closest_does_not_count(name):
 
 
 def test_another_number_of_parameters_is_refused(monkeypatch):
+    """Of a translation that is made wrong on purpose."""
     import torch_layers
     from networks import make
     from torch_models import translate

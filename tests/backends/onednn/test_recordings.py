@@ -143,6 +143,7 @@ def test_a_call_keeps_its_arrays(accelerated):
 
 
 def test_primitives_are_made_once(monkeypatch):
+    """Nothing but their making itself says how often they are made."""
     made, make = [], Primitive._make
     net = network("vgg", NumpyBackend(1))
     for seed in (1, 2, 3):

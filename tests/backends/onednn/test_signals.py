@@ -117,6 +117,7 @@ def test_a_stack_for_signals_is_given_once_to_each_thread_and_none_is_replaced()
 
 
 def test_where_there_is_no_onednn_nothing_is_asked_of_the_system(monkeypatch):
+    """As in a process and thread that have not asked before."""
     monkeypatch.setattr(signal_stack.sys, "platform", "win32")
     monkeypatch.setattr(signal_stack, "_OF_THREAD", type("Fresh", (), {})())
     monkeypatch.setattr(signal_stack, "_give", None)

@@ -226,6 +226,7 @@ def test_settings(tmp_path, arguments, settings, error, message):
 
 
 def test_no_file_and_lines_without_end(tmp_path, monkeypatch):
+    """The longest line is made short, as a test has no time for a long one."""
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         CsvDataSetIterator(tmp_path / "none.csv", 4)
     monkeypatch.setattr("nd.dataset.csv_rows._LONGEST_LINE", 1000)

@@ -69,6 +69,7 @@ def test_read_idx_refuses_damaged_files(tmp_path: Path, content: bytes, message:
 
 
 def test_decompression_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where files are read is seen how much is read of them."""
     bomb = written(tmp_path, gzip.compress(TINY + bytes(50_000_000)))
     sizes = []
     monkeypatch.setattr(fetch, "_read_bounded", lambda path, limit, read=fetch._read_bounded: noted(read(path, limit)))

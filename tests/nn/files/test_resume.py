@@ -26,9 +26,10 @@ def train(net, batches):
     return net
 
 
+@pytest.mark.parametrize("hands", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["defaults", "by hand"])
 @pytest.mark.parametrize("name", sorted(UPDATERS))
-def test_saved_and_loaded_in_the_middle(backend, name, tmp_path):
-    for updater in (UPDATERS[name](), *(hand.updater for hand in CASES[name].hands)):
+def test_saved_and_loaded_in_the_middle(backend, name, hands, tmp_path):
+    for updater in [hand.updater for hand in CASES[name].hands] if hands else [UPDATERS[name]()]:
         whole = train(network(updater), BATCHES)
         train(network(updater), BATCHES[:3]).save(tmp_path / "model.zip")
         resumed = train(MultiLayerNetwork.load(tmp_path / "model.zip"), BATCHES[3:])

@@ -124,6 +124,7 @@ def test_arrays(make):
 
 
 def test_the_limit_is_the_containers_where_that_is_less(tmp_path, monkeypatch):
+    """A test cannot put itself into a container: it says where the limit stands instead."""
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(backends.memory, "_LIMITS", (str(limit), str(tmp_path / "none")))
     sizes = []

@@ -228,7 +228,9 @@ class SavesAt(Listener):
 
 @pytest.mark.parametrize("settings", [{"updater": Adam(0.01)}, {"updater": "sgd", "optimization_algo": "lbfgs"}])
 @pytest.mark.parametrize("iterations", [1, 2])
-@pytest.mark.parametrize("saved_at", range(12))
+@pytest.mark.parametrize(
+    "saved_at", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 4, 11))) for n in range(12)]
+)
 def test_a_checkpoint_in_the_middle_of_a_series_goes_on_to_the_bit(saved_at, iterations, settings, tmp_path):
     net, path = network(dtype="float32", iterations=iterations, **settings), tmp_path / "middle.zip"
     net.set_listeners(SavesAt(saved_at, path))

@@ -164,7 +164,7 @@ def check_at(kind, points, tmp_path):
 def test_interrupted_at_many_lines(kind, tmp_path):
     lines_in_all = warmed(kind)
     last = range(lines_in_all - 5, lines_in_all + 1)
-    check_at(kind, [*range(3, last[0], max(1, lines_in_all // 40)), *last], tmp_path)
+    check_at(kind, [*range(3, last[0], max(1, lines_in_all // 20)), *last], tmp_path)
 
 
 @pytest.mark.slow

@@ -44,6 +44,7 @@ def test_offsets_cost_no_digits():
 
 
 def test_large_arrays_are_looked_at_piece_by_piece(monkeypatch):
+    """A piece is made small, as a test has no room for a large array."""
     x = RNG.normal(size=(50, 3, 4))
     monkeypatch.setattr(statistics, "_PIECE", 30)
     sizes = [values.shape for values, _ in statistics._pieces(x, None)]
