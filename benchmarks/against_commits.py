@@ -24,7 +24,13 @@ _made: dict[str, Callable[[], object]] = {}
 
 
 def step_of(name: str) -> Callable[[], object]:
-    """Return the training step of a case, on its minibatches in turn."""
+    """Return the training step of a case, on its minibatches in turn; ``lenet:64`` is one of the suite's networks."""
+    if name not in _made and ":" in name:
+        from networks import make
+
+        network, _, batch = name.partition(":")
+        one, data = make(network, int(batch))
+        _made[name] = lambda: one.fit_batch(data)
     if name not in _made:
         from case_networks import CASES, minibatches
 
@@ -50,7 +56,8 @@ def milliseconds(name: str, seconds: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("commits", nargs="+", help="what this tree is timed against")
-    parser.add_argument("--case", nargs="+", default=TIMED, help=f"default: {' '.join(TIMED)}")
+    cases = f"default: {' '.join(TIMED)}; or NETWORK:BATCH of suite.py"
+    parser.add_argument("--case", nargs="+", default=TIMED, help=cases)
     parser.add_argument("--rounds", type=int, default=5, help="turns of everybody, default: 5")
     parser.add_argument("--seconds", type=float, default=TURN_S, help=f"of a turn that count, default: {TURN_S}")
     arguments = parser.parse_args()

@@ -24,6 +24,7 @@ from nn import (
     ComputationGraphConfiguration,
     DenseLayer,
     EmbeddingSequenceLayer,
+    FeedForwardToCnnPreProcessor,
     GlobalPoolingLayer,
     InputType,
     MultiLayerConfiguration,
@@ -31,7 +32,6 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
 )
-from nn.terms.preprocessors import FeedForwardToCnnPreProcessor
 from optimize import (
     AdaBelief,
     AdaDelta,

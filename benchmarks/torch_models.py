@@ -11,8 +11,7 @@ from networks import Network
 from torch_layers import Layers, Modules, Tie
 
 from nd.dataset import DataSet
-from nn import LSTM, Bidirectional, EmbeddingSequenceLayer, SimpleRnn
-from nn.terms.preprocessors import FeedForwardToCnnPreProcessor
+from nn import LSTM, Bidirectional, EmbeddingSequenceLayer, FeedForwardToCnnPreProcessor, SimpleRnn
 
 
 class Graph(torch.nn.Module):
