@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import nd
 from nd.java_names import JavaNames
 from nd.part import Part
-from nd.state import computing, state, within
+from nd.state import NOTHING, computing, state, within
 from nd.typing import Array
 
 from .chunks import (
@@ -27,7 +27,7 @@ from .chunks import (
     update_alone,
 )
 from .gradient_normalization import NormalizedLayer
-from .step import TAME, Outcome, StepGuard, StepResult
+from .step import TAME, Gradients, Outcome, StepGuard, StepResult, check_counts
 from .updaters import Updater
 from .updaters.base import check_coefficients
 
@@ -70,6 +70,8 @@ class NetworkUpdater(JavaNames):
     ----------
     recordings : list of Recordings
         One for every worker.
+    lock : context manager
+        The network's, held while it updates.
 
     Notes
     -----
@@ -88,6 +90,7 @@ class NetworkUpdater(JavaNames):
         constraints: Constraining | None = None,
     ) -> None:
         self.guard, self.constraints = guard or StepGuard(), constraints
+        self.lock: Any = NOTHING
         self._normalized = tuple(normalized)
         states = self._group(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
@@ -101,6 +104,7 @@ class NetworkUpdater(JavaNames):
         self._dtype = nd.dtype_name(params)
         self._cut()
         self._others: tuple[Array, ...] = ()  # further workers' gradients that recordings know
+        self._seen: Gradients | None = None  # of which is known that they are in the gradient vector
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -231,14 +235,27 @@ class NetworkUpdater(JavaNames):
         -------
         Outcome
             Whether it was taken. Where a part of the user's own raises, everything is as it was.
+
+        Raises
+        ------
+        DTypeError, ArgumentError
+            The result or a count is none.
+        ConfigurationError
+            The result is another network's, or its gradient has been overwritten, or turned into an update, since.
         """
-        norm, error = self.guard.judged(result, iteration)
-        if error is not None:
-            return Outcome(error)
-        if state.backend is self._backend:  # as in the steps of a network, unless a hook hears them
-            return self._update(result, iteration, epoch, step, norm)
-        with within(self._backend):
-            return self._update(result, iteration, epoch, step, norm)
+        if type(result) is not StepResult or type(iteration) is not int or type(epoch) is not int or iteration < 0:
+            iteration, epoch = check_counts(result, iteration, epoch)
+        with self.lock:
+            if result.gradients is not self._seen or result.number not in (None, result.gradients.number):
+                result.gradients.check_holds(self._gradient, result.number)
+                self._seen = result.gradients
+            norm, error = self.guard.judged(result, iteration)
+            if error is not None:
+                return Outcome(error)
+            if state.backend is self._backend:  # as in the steps of a network, unless a hook hears them
+                return self._update(result, iteration, epoch, step, norm)
+            with within(self._backend):
+                return self._update(result, iteration, epoch, step, norm)
 
     def _update(self, result: StepResult, iteration: int, epoch: int, step: StepFunction, norm: float) -> Outcome:
         divide = result.divisor != 1 and not self._normalized

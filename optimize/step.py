@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.arguments import Natural, converted, shown
 from nd.random import Random
+from nd.rules import rule_of
 from nd.state import state, within
 from nd.typing import Array
 
@@ -31,20 +33,24 @@ class Gradients:
 
     Attributes
     ----------
+    first : array ``[n]``
+    number : int
+        Of the computation whose gradient it is; another from the moment on when an update takes it.
     evidence : tuple of array, or None
         What a `StepGuard` has seen: the sums of every vector's squares; on a device nothing. None: not looked at yet.
     """
 
-    __slots__ = ("_backend", "_first", "_more", "evidence")
+    __slots__ = ("_backend", "_more", "evidence", "first", "number")
 
     def __init__(self, first: Array) -> None:
-        self._backend, self._first = nd.backend(), first
+        self._backend, self.first, self.number = nd.backend(), first, 0
         self._more: tuple[Array, ...] = ()
         self.evidence: tuple[Array, ...] | None = None
 
-    def written(self, more: tuple[Array, ...], evidence: tuple[Array, ...] | None) -> None:
-        """Hear that the workers have computed: `more` are the vectors beside the first."""
-        self._more, self.evidence = more, evidence
+    def written(self, more: tuple[Array, ...], evidence: tuple[Array, ...] | None) -> int:
+        """Hear that the workers have computed: `more` are the vectors beside the first. Return the number."""
+        self._more, self.evidence, self.number = more, evidence, self.number + 1
+        return self.number
 
     def whole(self) -> Array:
         """Return the gradient ``[n]``, to be read or written: what was seen of it before counts no longer."""
@@ -52,13 +58,26 @@ class Gradients:
         if more:
             with within(self._backend), self._backend.quiet():
                 for other in more:
-                    nd.addi(self._first, other)
-        return self._first
+                    nd.addi(self.first, other)
+        return self.first
 
     def take(self) -> tuple[Array, ...]:
         """Hand over the vectors beside the first to an update, which adds them to it and overwrites it."""
-        more, self._more, self.evidence = self._more, (), None
+        more, self._more, self.evidence, self.number = self._more, (), None, self.number + 1
         return more
+
+    def check_holds(self, vector: Array, number: int | None) -> None:
+        """Raise ConfigurationError unless a network's gradient vector ``[n]`` holds the computation of that number."""
+        if vector.shape[0] and not self._backend.may_share_memory(self.first, vector):
+            raise nd.ConfigurationError(
+                "update: the result must be of this network's own computation, got another's. Compute it with "
+                "compute_gradient_and_score of the network whose updater this is."
+            )
+        if number not in (None, self.number):
+            raise nd.ConfigurationError(
+                "update: the result must be the last one that was computed, and no update's yet, got one whose "
+                "gradient has been overwritten. Update before anything else is computed, once."
+            )
 
     def norm(self) -> float:
         """Return the Euclidean norm of the gradient; NaN or infinite if any of its elements is.
@@ -106,6 +125,8 @@ class StepResult(NamedTuple):
         The score, where it costs no waiting for a device.
     kept : mapping of str -> KeptArrays
         Activations and epsilons of the nodes that somebody has asked to keep.
+    number : int, optional
+        That of the gradients when they were computed: an update refuses a result that others have overwritten since.
     """
 
     loss: Array | Any
@@ -116,6 +137,7 @@ class StepResult(NamedTuple):
     state: tuple[Array, ...] = ()
     known_score: float | None = None
     kept: Mapping[str, Any] = NOTHING_KEPT
+    number: int | None = None
 
     @property
     def score(self) -> float:
@@ -269,6 +291,16 @@ class StepGuard:
 
     def settle(self, model: Any) -> None:
         """As `check`, where something else is being done or said than training: the error is logged instead."""
+
+
+def check_counts(result: Any, iteration: Any, epoch: Any) -> tuple[int, int]:
+    """Return the counts of an update as ints; raise DTypeError or ArgumentError where something is none."""
+    if not isinstance(result, StepResult):
+        raise nd.DTypeError(
+            f"update: result must be a StepResult, got {shown(result)}. compute_gradient_and_score returns one."
+        )
+    natural: Any = rule_of(Natural)
+    return converted("update", "iteration", natural, iteration), converted("update", "epoch", natural, epoch)
 
 
 def refused(what: str, value: object, iteration: int, doubt: str = "") -> nd.NumericError:

@@ -12,15 +12,15 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import Restoring, within
+from nd.state import Restoring, state, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
 from optimize.step import StepResult
 
 from ..layers.losses.output import OutputMixin
+from ..step.passes import ForwardPass
 from ..step.predictions import OutputComputer
-from ..step.propagation import ForwardPass
 from ..step.shared_nodes import SharedNodes
 from ..step.step_input import StepInput
 from ..step.vectors import FlatVectors, copy_vector
@@ -126,6 +126,7 @@ class NetworkCore(JavaNames):
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else copy_vector("set_params", params, vectors.params)
+        vectors.updater.lock = self.lock
         self.random, self._vectors = generator, vectors  # at the end: what Ctrl-C cuts short begins anew
 
     def is_init_called(self) -> bool:
@@ -299,10 +300,10 @@ class NetworkCore(JavaNames):
         ShapeError
             They do not fit the network.
         """
-        if step is None or nd.random.get_random() is not self.random:  # called by no step of this network
+        if step is None or state.generator is not self.random:  # called by no step of this network
             self.check_losses()
             with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
-                result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0) if step is None else step)
+                result = self.compute_gradient_and_score(self.batch.step() if step is None else step)
                 result.gradient()
             return result
         iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners

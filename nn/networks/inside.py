@@ -18,6 +18,7 @@ from ..conf.nodes import Source
 from ..step.nodes import NETWORK_INPUT
 from ..step.propagation import loss_mask
 from ..step.step_input import StepInput
+from ..step.worker import copied
 from ..terms.data_formats import inward, outward
 from .gradient import DefaultGradient
 from .inference import Inference
@@ -136,22 +137,22 @@ class Inside(Inference):
 
     @checked
     def step_input(self, data: Any, labels: Any = None, shards: Count | None = None) -> StepInput:
-        """Return a minibatch as `compute_gradient_and_score` takes it, in memory of its own.
+        """Return a copy of a minibatch as `compute_gradient_and_score` takes it.
 
-        `data` and `labels` as in `fit_batch`, which raises the same errors; `shards` as in `fit`. Truncated backprop
-        takes segments of it.
+        `data` and `labels` as in `fit_batch`, `shards` as in `fit`; what does not fit the layers is said where it is
+        computed.
         """
         self.check_losses()
         learn = self.iteration_count == 0
         with Restoring(), self.on_backend():
             step = self.other_step(minibatch(self, "step_input", data, labels, learn))
-            return self.carrying(step.in_shards(shards or 0), 0)
+            return self.carrying(step.with_arrays(copied(step.arrays)).in_shards(shards or 0), 0)
 
     @checked
     def keep(self, *names: int | str) -> None:
         """Keep the activations and epsilons of these layers and vertices, from the next step on; others' no longer.
 
-        Without names nothing is kept, and the memory is given back. The numbers stay what they are, to the bit.
+        Without names nothing is kept; the next step gives the memory back. The numbers stay what they are, to the bit.
 
         Parameters
         ----------
@@ -182,8 +183,9 @@ class Inside(Inference):
     def kept(self, name: int | str) -> KeptArrays:
         """Return the activation ``[N, ...]`` of a layer or vertex in the last step, and dL/d(activation): new arrays.
 
-        The epsilon is that of the summed loss; None where nothing comes back, as to the layer of an output. Of several
-        minibatches, or segments of one, they are those of the last; of several outputs of a vertex those of the first.
+        The epsilon is that of the summed loss, to the layer of an output what its readers send; None where nothing
+        comes back. Of several minibatches, or segments of one, they are those of the last; of several outputs of a
+        vertex those of the first.
 
         Raises
         ------
@@ -216,8 +218,8 @@ class Inside(Inference):
             left = self.propagation.backward(passed, deltas, epsilons, to_input=True)
             penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             gradients, divisor = self.vectors.gradients, step.examples if self.conf.base.mini_batch else 1
-            gradients.written((), None)
-            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, divisor)
+            number = gradients.written((), None)
+            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, divisor, number=number)
             return self._of_inputs(left)
 
     def _of_inputs(self, left: Mapping[Source, Array]) -> tuple[Array | None, ...]:

@@ -47,6 +47,8 @@ class Turns:
             network.progress.call = None
         if not stood_still:
             network.lock = _Torn(type(network).__name__)
+            if network.is_init_called():
+                network.updater.lock = network.lock
 
 
 class _Torn:

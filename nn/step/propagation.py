@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.typing import Array
@@ -15,6 +15,7 @@ from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
 from .nodes import NETWORK_INPUT, Node
 from .pass_memory import PassMemory, last_readers
+from .passes import Arrival, ForwardPass, Losses, WayBack
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
@@ -24,42 +25,6 @@ if TYPE_CHECKING:
 
 OnFinal = Callable[[int, int], object]
 """Called with first and last element, behind it, of a stretch of the gradient that this pass writes no more."""
-
-
-class Arrival(NamedTuple):
-    """What comes out of a node, or out of an input of the network."""
-
-    x: Array
-    mask: Array | None
-    examples: int
-
-
-class ForwardPass(NamedTuple):
-    """The result of a forward pass."""
-
-    nodes: range
-    """Numbers of those that ran."""
-    arrivals: dict[Source, Arrival]
-    """Everything that nodes and the network's inputs have given."""
-    kept: dict[int, Kept]
-    """Needed by the way back, of every node."""
-    state: tuple[Array, ...]
-    """Of all nodes, after it."""
-
-    @property
-    def outputs(self) -> list[Array]:
-        """The activations of every node that ran, of several those of the first output."""
-        return [self.arrivals[Source(number)].x for number in self.nodes]
-
-
-class Losses(NamedTuple):
-    """The loss of a minibatch, summed over examples and outputs, and with what the way back begins."""
-
-    loss: Array
-    deltas: dict[int, Array]
-    """dL/dz of the nodes of outputs, whose layers have a loss."""
-    epsilons: dict[Source, Array]
-    """dL/d(activations) of activations that are losses."""
 
 
 class Propagation:
@@ -179,7 +144,8 @@ class Propagation:
                 keeping.at_activation(number, xs[0], inner.get(number))
             if memory is not None:
                 memory.after_forward(number, xs, mask)
-        return ForwardPass(numbers, arrivals, kept, tuple(state))
+        way_back = WayBack(set(), self._users.copy()) if before is None else before.way_back
+        return ForwardPass(numbers, arrivals, kept, tuple(state), way_back)
 
     def _arrivals(self, step: StepInput, start: int) -> dict[Source, Arrival]:
         arrivals = {}
@@ -299,15 +265,18 @@ class Propagation:
         dict of Source -> array
             What is left: dL/d(activations) of nodes before `stop`, and of features.
         """
-        waiting = dict(epsilons or {})
-        written, users = set[int](), self._users.copy()
-        for number in reversed(range(stop, len(self.nodes) if start is None else start)):
+        waiting, (written, users) = dict(epsilons or {}), passed.way_back
+        start = len(self.nodes) if start is None else start
+        if start == len(self.nodes):
+            written.clear()
+            users.update(self._users - users)
+        for number in reversed(range(stop, start)):
             node, gradient, delta = self.nodes[number], self._waiting_for(number, waiting), deltas.get(number)
+            if keeping is not None and gradient is not None:
+                keeping.at_epsilon(number, gradient)
             if delta is not None and gradient is not None:
                 delta = node.layer.with_epsilon(delta, gradient, passed.kept[number])
             gradient = gradient if delta is None else delta
-            if keeping is not None and delta is None and gradient is not None:
-                keeping.at_epsilon(number, gradient)
             needs = self._needs(node, to_input, keeping)
             if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
                 again = node.params_at in written

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nd.typing import Array
 
-from .step_input import WHOLE, Arrays, Masks, StepInput, Truncation
+from .step_input import WHOLE, Arrays, Masks, StepArrays, StepInput, Truncation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -56,7 +56,8 @@ def segments_of(step: StepInput, series: Series, conf: NetworkConfiguration, sta
         truncation = _truncation(conf, start, steps.stop - start) if stateful else WHOLE
         features, features_masks = _cut(step.features, step.features_masks, series.features, steps, times)
         labels, labels_masks = _cut(step.labels, step.labels_masks, series.labels, steps, times)
-        segments.append(StepInput(features, labels, features_masks, labels_masks, truncation=truncation))
+        arrays = StepArrays(features, labels, features_masks, labels_masks, ())
+        segments.append(StepInput(*arrays, truncation, step.loss_weights, step.shards))
     return segments
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import nd
 from nd.execution.recording import mapped
 from nd.typing import Array
 
@@ -20,6 +21,7 @@ class Truncation(NamedTuple):
     back_length: int | None = None
 
 
+MOST_SHARDS = 256
 WHOLE = Truncation()
 """With the state that came in, over all time steps."""
 
@@ -114,7 +116,18 @@ class StepInput:
         return StepInput(*self.arrays, self.truncation, weights, self.shards, self.shard)
 
     def in_shards(self, shards: int) -> StepInput:
-        """Return the same, cut into so many shards when it is computed."""
+        """Return the same, cut into so many shards when it is computed.
+
+        Raises
+        ------
+        SizeError
+            They are more than `MOST_SHARDS`.
+        """
+        if shards > MOST_SHARDS:
+            raise nd.SizeError(
+                f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
+                "As many as threads will ever compute are enough."
+            )
         return StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
 
     def shard_of(self, rows: slice, draws: bool) -> StepInput:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import chain
+from itertools import count as counted
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +18,9 @@ from nd.typing import Array
 from optimize.step import NOTHING_KEPT, StepResult
 
 from ..conf.work import FORWARD_AND_BACKWARD
+from .passes import ForwardPass
 from .plans import Plans
-from .propagation import ForwardPass, OnFinal, Propagation
+from .propagation import OnFinal, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
@@ -245,7 +247,9 @@ class GradientComputer:
         shared, vectors = self.shared, self.shared.vectors
         if shared.scheduled:
             shared.at(iteration, epoch)
-        plan, guard = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard
+        if shared.states and not step.state:  # series begin
+            step = step.with_state(shared.initial_state(step.features))
+        plan, guard, keeps = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard, shared.keeps
         more: tuple[Array, ...] = ()
         if step.shards:
             from .shards import compute_in_shards  # for whom bits must not depend on threads
@@ -257,11 +261,11 @@ class GradientComputer:
             ((loss, evidence, state, kept),) = nd.run_tasks([partial(self.workers[0].compute, Part(step))], plan.light)
         else:
             (loss, evidence, state, kept), more, penalty = self._shares(step, plan, (iteration, epoch), on_forward)
-        vectors.gradients.written(more, evidence)
+        number = vectors.gradients.written(more, evidence)
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
-        named = dict(zip(shared.keeps, kept, strict=True)) if kept else NOTHING_KEPT
-        return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score, named)
+        named = dict(zip(keeps, kept, strict=True)) if kept else NOTHING_KEPT
+        return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score, named, number)
 
     def compute_sum(
         self, steps: Sequence[StepInput], iteration: int, epoch: int, on_forward: OnForward | None = None
@@ -281,18 +285,26 @@ class GradientComputer:
                 f"compute_gradient_and_score: step must be a StepInput, or several, got {shown(steps)}. Make one with "
                 "net.step_input(data)."
             )
-        gradients, guard, losses = self.shared.vectors.gradients, self.shared.vectors.guard, []
-        for number, step in enumerate(steps):
-            result = self.compute(step, iteration, epoch, on_forward)
-            gradient = gradients.whole()
-            losses.append(nd.copy(result.loss))
-            if self._total is None:
-                self._total = nd.create_uninitialized(*gradient.shape, dtype=self.shared.dtype)
-            with computing(nd.backend()):
-                nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
+        if len(steps) == 1:
+            return self.compute(steps[0], iteration, epoch, on_forward)
+        shared, losses = self.shared, []
+        gradients, guard, hears = shared.vectors.gradients, shared.vectors.guard, shared.on_final
+        shared.on_final = None  # of one minibatch no stretch is final
+        try:
+            for number, step in enumerate(steps):
+                result = self.compute(step, iteration, epoch, on_forward)
+                gradient = gradients.whole()
+                losses.append(nd.copy(result.loss))
+                if self._total is None:
+                    self._total = nd.create_uninitialized(*gradient.shape, dtype=shared.dtype)
+                with computing(nd.backend()):
+                    nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
+        finally:
+            shared.on_final = hears
         with computing(nd.backend()):
             nd.assign(gradients.whole(), self._total)
             loss = sum(losses[1:], losses[0])
+        self.workers[0].final(0, gradient.shape[0])
         examples = sum(step.examples for step in steps)
         divisor = examples if self._averaged else 1
         score = guard.score(loss, result.penalty, divisor)
@@ -340,7 +352,8 @@ class GradientComputer:
             ]
 
         def forward(worker: Worker, own: Sequence[Part | None]) -> list[HalfWay | None]:
-            return [None if part is None else worker.half_way(place, part) for place, part in enumerate(own)]
+            places = counted()
+            return [None if part is None else worker.half_way(next(places), part) for part in own]
 
         tasks = [partial(forward, worker, own) for worker, own in zip(workers, parts, strict=True)]
         half_ways = nd.run_tasks(tasks, False, meeting, undivided=True)

@@ -20,7 +20,7 @@ KINDS |= {"Reduction", "Transform"}
 PRIMITIVES = "abs add copy cos div exp log max_pairwise min_pairwise mul neg oneminus pow pow_pairwise rdiv reciprocal "
 PRIMITIVES += "relu rsub sign sin softmax sqrt square sub tanh broadcastadd broadcastmul"
 
-every_case = every_row(("name", "case"), ROWS, ids=IDS)
+every_case = pytest.mark.parametrize(("name", "case"), ROWS, ids=IDS)
 
 
 def make_inputs(case, dtype):
