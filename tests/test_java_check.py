@@ -248,6 +248,7 @@ def test_a_configuration_that_is_not_read_is_seen(repeatable):
 # ---- what is needed
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's, where numbers drawn are extreme
 def test_nothing_is_forgotten():
     drawn = graphs.random_graphs(RANDOM_GRAPHS)

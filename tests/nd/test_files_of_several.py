@@ -68,7 +68,7 @@ def written_by_two(tmp_path, before, seconds):
 
 
 def test_processes_that_write_one_file(tmp_path):
-    assert len(set(written_by_two(tmp_path, [], 1.5))) == 2
+    assert len(set(written_by_two(tmp_path, [], 0.6))) == 2
 
 
 @pytest.mark.slow
