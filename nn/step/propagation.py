@@ -215,20 +215,25 @@ class Propagation:
             deltas[number] = delta
         for source, weight in self.losses.items():
             x, buffer = passed.arrivals[source].x, passed.kept[source.node].context.buffer
-            of_node = nd.sum(x) * weight
-            loss = of_node if loss is None else loss + of_node
             epsilons[source] = nd.fill(nd.buffer_like(x, buffer, "weight"), weight)
-        return Losses(loss, deltas, epsilons)
+        return Losses(self._with_nodes(loss, passed), deltas, epsilons)
 
     def summed_loss(self, step: StepInput, passed: ForwardPass) -> Array:
-        """Return the summed loss ``[]`` of all outputs."""
+        """Return the summed loss ``[]`` of all outputs, and of nodes that are losses."""
         loss: Array | Any = None
-        for output, number in enumerate(self.outputs):
+        for output, number in enumerate(self.outputs if step.labels else ()):
             mask = loss_mask(step, passed, output, number)
             of_output = self.nodes[number].layer.summed_loss(step.labels[output], passed.kept[number], mask)
             if step.loss_weights:
                 of_output = of_output * step.loss_weights[output]
             loss = of_output if loss is None else loss + of_output
+        return self._with_nodes(loss, passed)
+
+    def _with_nodes(self, loss: Array | Any, passed: ForwardPass) -> Array | Any:
+        """Add the activations that are losses themselves to the loss of the outputs, None where there is none."""
+        for source, weight in self.losses.items():
+            of_node = nd.sum(passed.arrivals[source].x) * weight
+            loss = of_node if loss is None else loss + of_node
         return loss
 
     def backward(
