@@ -243,7 +243,8 @@ class NetworkUpdater(JavaNames):
         ConfigurationError
             The result is another network's, or its gradient has been overwritten, or turned into an update, since.
         """
-        if type(result) is not StepResult or type(iteration) is not int or type(epoch) is not int or iteration < 0:
+        counted = type(iteration) is type(epoch) is int and iteration >= 0 <= epoch
+        if type(result) is not StepResult or not counted:
             iteration, epoch = check_counts(result, iteration, epoch)
         with self.lock:
             if result.gradients is not self._seen or result.number not in (None, result.gradients.number):

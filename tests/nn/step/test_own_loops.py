@@ -19,6 +19,7 @@ from nn import (
     OutputLayer,
     RnnOutputLayer,
 )
+from nn.networks.turns import Turns
 from nn.step.step_input import MOST_SHARDS
 from optimize import Listener, NoOp, Sgd
 from tests.nn.step.test_final_stretches import Hears
@@ -94,6 +95,15 @@ class AsksWhileItUpdates(NoOp):
         self.entered.append(others_may_enter(self.nets[0]))
 
 
+def test_a_copy_that_may_be_half_updated_refuses_an_update_too():
+    """As in the child of a process that was forked in the middle of a step."""
+    net = network()
+    result = net.compute_gradient_and_score(net.step_input(*batch()))
+    Turns(net).in_child(stood_still=False)
+    with pytest.raises(nd.ConfigurationError, match="a process must fork between two steps"):
+        net.updater.update(result, 0, 0)
+
+
 def test_an_update_has_the_networks_turn(monkeypatch):
     net = network(updater=AsksWhileItUpdates())
     monkeypatch.setattr(AsksWhileItUpdates, "nets", [net])
@@ -135,7 +145,9 @@ def test_what_is_no_result_is_refused(wrong):
         network().updater.update(wrong, 0, 0)
 
 
-@pytest.mark.parametrize("counts", [(None, 0), ("x", 0), (1.5, 0), (True, 0), (-1, 0), (0, None), (0, "x")], ids=repr)
+@pytest.mark.parametrize(
+    "counts", [(None, 0), ("x", 0), (1.5, 0), (True, 0), (-1, 0), (0, None), (0, "x"), (0, -1)], ids=repr
+)
 def test_what_is_no_count_is_refused(counts):
     net = network()
     result = net.compute_gradient_and_score(net.step_input(*batch()))
