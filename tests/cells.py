@@ -49,6 +49,7 @@ def every_row(names, values, ids=None):
     def decorate(test):
         rows, named = list(values), ids if callable(ids) or ids is None else list(ids)
         assert rows
+        assert not any(isinstance(row, ParameterSet) and row.marks for row in rows), "rows of one test have no marks"
 
         @functools.wraps(test)
         def run(**fixtures):

@@ -104,3 +104,12 @@ def test_generators_of_the_modules_that_a_module_takes_from_start_anew(monkeypat
     lender.RNG.normal(size=5)
     generators.restore(borrower)
     assert lender.RNG.normal() == FIRST
+
+
+def test_a_row_with_a_mark_is_refused():
+    """It would run whatever the mark says."""
+    with pytest.raises(AssertionError, match="rows of one test have no marks"):
+
+        @every_row("name", [pytest.param("a", marks=pytest.mark.slow)])
+        def runs(name):
+            assert name
