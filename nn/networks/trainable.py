@@ -126,8 +126,9 @@ class Trainable(NetworkCore):
             Multiplies the losses of the outputs, and so their gradients and parts of the scores, those of validation
             too. For this call only: files do not have them, nor has `score`.
         shards : int, optional
-            Cut every minibatch into so many shards, whose gradients are added in a fixed order: the same bits whatever
-            ND_NUM_THREADS is. Without it as many parts as are fast. Random numbers are those of the whole minibatch.
+            Cut every minibatch into so many shards, at most 256, whose gradients are added in a fixed order: the same
+            bits whatever ND_NUM_THREADS is. Without it as many parts as are fast. Random numbers are those of the whole
+            minibatch.
 
         Returns
         -------
