@@ -20,7 +20,7 @@ from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration,
 from nn.files.serializer import COEFFICIENTS, CONFIGURATION, UPDATER_STATE
 
 MEGABYTE = 1 << 20
-MOST_MEMORY = 60 * MEGABYTE
+MOST_MEMORY = 50e6  # bytes that refusing a file may take
 MOST_SECONDS = 10.0
 PROCESS = 1500 * MEGABYTE  # address space that a whole process may have: Python and NumPy take a third of it
 READERS = {"network": MultiLayerNetwork.load, "file": ModelFile.read}
