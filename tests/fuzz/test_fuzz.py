@@ -19,7 +19,7 @@ from nn import ModelFile, MultiLayerConfiguration, MultiLayerNetwork
 
 from .mutator import damaged_bytes, damaged_json, generator
 
-FAST = {"arrays": 3000, "configurations": 600, "entries": 400, "zips": 600}
+FAST = {"arrays": 2000, "configurations": 200, "entries": 100, "zips": 300}
 SLOW = int(os.environ.get("FUZZ", "20000"))
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 MOST_SECONDS = 5.0

@@ -96,7 +96,7 @@ def test_the_measurement_sees_a_large_array():
     assert largest_allocation(lambda: np.empty(LARGE, np.uint8).fill(1)) >= LARGE
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_a_step_after_the_third_allocates_nothing_large(name, threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
