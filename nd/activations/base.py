@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nd.arguments import Checked, explained, settled
+from nd.arguments import Checked
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
+from nd.explaining import explained, settled
 from nd.java_enums import Name, NameHolder
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state

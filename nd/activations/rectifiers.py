@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from backends.errors import ConfigurationError
-from nd.arguments import explained, settled
+from nd.explaining import explained, settled
 from nd.random import get_random
 from nd.state import state
 

@@ -10,7 +10,7 @@ from backends.errors import ShapeError, check_choice, check_rank
 from backends.generic.window import Sizes, Window
 from nd.typing import Array
 
-from ..arguments import explained, settled
+from ..explaining import explained, settled
 from ..state import state
 
 Buffers = Callable[..., Array]

@@ -11,7 +11,8 @@ from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
-from ..arguments import EVEN_NAN, Natural, checked, explained, settled
+from ..arguments import EVEN_NAN, Natural, checked
+from ..explaining import explained, settled
 from ..intake import host_array
 from ..state import backend as current_backend
 from ..state import state

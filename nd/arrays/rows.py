@@ -8,7 +8,7 @@ from backends.generic.embedding import NO_ROW as NO_ROW
 from backends.generic.embedding import check_host_indices
 from nd.typing import Array
 
-from ..arguments import explained, settled
+from ..explaining import explained, settled
 from ..state import state
 
 

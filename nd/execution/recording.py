@@ -13,8 +13,9 @@ from typing import Any
 from backends.errors import ArgumentError, NotRecorded
 from nd.typing import Array
 
-from ..arguments import argument_names, checked, explained, shown
+from ..arguments import argument_names, checked, shown
 from ..arrays.creation import create_uninitialized
+from ..explaining import explained
 from ..random import get_random
 from ..state import backend, computing, state, use_backend
 from .workers import Buffers

@@ -10,7 +10,8 @@ from typing import ClassVar
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
-from nd.arguments import Checked, checked, explained, refusal, shown
+from nd.arguments import Checked, checked, refusal, shown
+from nd.explaining import explained
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array

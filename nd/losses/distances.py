@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nd.activations import Activation
-from nd.arguments import explained
+from nd.explaining import explained
 from nd.state import state
 
 from .base import Array, Loss, WeightedLoss

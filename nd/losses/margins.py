@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
-from nd.arguments import checked, explained
+from nd.arguments import checked
+from nd.explaining import explained
 from nd.state import state
 
 from .base import Array, Loss, cast

@@ -1,0 +1,147 @@
+"""Functions of the facade: what a call that fails is told. One that succeeds is not looked at before."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from backends.argument_checks import ARRAY_LIBRARIES
+from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, SizeError, describe_shape
+
+from . import java_names
+from .arguments import argument_names, argument_rules, converted, shown
+from .state import backend
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_FROM_INSIDE = (
+    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""Errors that NumPy and CuPy raise for arguments that they cannot take."""
+_OURS = ("backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
+
+
+def explained(function: Function) -> Function:
+    """Have a facade function raise the library's errors for wrong arguments.
+
+    Nothing is checked before a call fails: arguments that NumPy accepts (lists for arrays, say) are computed with.
+
+    Raises
+    ------
+    DTypeError
+        From the decorated function: an argument must be an array and is none, or elements have the wrong type.
+    ArgumentError
+        Another argument is refused by its annotation.
+    ShapeError
+        The arrays do not fit one another, or the other arguments.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except _FROM_INSIDE as error:
+            if isinstance(error, NdError) or _is_anothers(error):
+                raise
+            given = argument_names(function, arguments, named)
+            if given is None:
+                from .calls import call_error  # which calls that fit do not need
+
+                refused = call_error(error, function, arguments, named) if isinstance(error, TypeError) else None
+                if refused is None:
+                    raise
+                raise refused from None
+            raise _explanation(function, given, error) from error
+
+    return call  # type: ignore[return-value]
+
+
+def settled(function: Any, **given: Any) -> tuple[Any, ...]:
+    """Return arguments of an explained function, converted by their annotations.
+
+    For arguments that NumPy would take whatever they are. The function looks at their types first, and calls this for
+    unusual ones only, because it has no time to spend on the usual ones.
+
+    Raises
+    ------
+    ArgumentError
+        An annotation refuses its argument.
+    """
+    rules = argument_rules(inspect.unwrap(function))[0]
+    return tuple(
+        converted(function.__qualname__, name, rules[name][0], value, rules[name][1]) for name, value in given.items()
+    )
+
+
+def _is_anothers(error: Exception) -> bool:
+    """Tell whether an error comes from code of a user's own, a loss say, that this library has called."""
+    frames, module = error.__traceback__, ""
+    while frames is not None:
+        name = str(frames.tb_frame.f_globals.get("__name__", ""))
+        module = module if name == java_names.__name__ else name  # which raises for any module's objects
+        frames = frames.tb_next
+    chosen = backend()
+    return module.partition(".")[0] not in (*_OURS, chosen.name, chosen.xp.__name__.partition(".")[0])
+
+
+def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdError:
+    who, rules = function.__name__, argument_rules(function)[0]
+    if "self" in given:
+        who = f"{type(given.pop('self')).__name__}.{who}"
+    for name, value in given.items():
+        wrong_array = _wrong_array(f"{who}: {name}", str(function.__annotations__.get(name, "")), value)
+        if wrong_array is not None:
+            return wrong_array
+        if name in rules:
+            rule, default = rules[name]
+            try:
+                converted(who, name, rule, value, default)
+            except ArgumentError as refused:
+                return refused
+    shapes = [describe_shape(value.shape) for value in given.values() if isinstance(_shape_of(value), tuple)]
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, MemoryError):
+        return SizeError(f"{who}: the result must fit into the memory, got {text}. Ask for less at once.")
+    if shapes and isinstance(error, (ValueError, LookupError)):
+        return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({text}). Reshape them.")
+    if isinstance(error, TypeError):
+        return DTypeError(f"{who}: arguments must be arrays of numbers, got some that are not ({text}). Convert them.")
+    listed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+    return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({text}). Change them.")
+
+
+def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
+    """Return the error for an argument that must be an array, or arrays, and is none; else None."""
+    expected, wrong = "an array", value
+    if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
+        expected = "one or more arrays"
+        wrong = next((item for item in value if not backend().is_array(item)), value)
+        if value and wrong is value:
+            return None
+    elif annotation == "Array | None" and value is None:
+        return None
+    elif annotation in ("Array", "Array | None"):
+        if backend().is_array(value):
+            return None
+    elif annotation in ("Any", "Array | float"):
+        expected = "an array or a number"
+        if not backend().is_foreign(value) and (
+            isinstance(_shape_of(value), tuple) or isinstance(value, (int, float, tuple, type(None)))
+        ):
+            return None
+    else:
+        return None
+    if backend().is_foreign(wrong):
+        try:
+            backend().guard_same_backend(who, wrong)
+        except BackendError as error:
+            return error
+    return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
+
+
+def _shape_of(value: Any) -> Any:
+    """Return the shape of an array; of a module its function of that name, which is none."""
+    return getattr(value, "shape", None)
