@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 from backends.typing import Array
 
@@ -13,6 +15,11 @@ INDEX_DTYPES = ("int32", "int64")
 ARRAY_LIBRARIES = ("cupy", "numpy")
 """The libraries of which backends take arrays, by module name."""
 
+MARKS = ("__array_namespace__", "__dlpack__")
+"""Methods that arrays of other libraries have."""
+MOST_TYPES = 100
+"""Types that a backend remembers."""
+
 
 class ArgumentChecks:
     """Mixin of `Backend`."""
@@ -20,6 +27,23 @@ class ArgumentChecks:
     name: str
     is_array: Callable[[object], bool]
     dtype_name: Callable[[Array], str]
+
+    @cached_property
+    def usual(self) -> set[type]:
+        """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays."""
+        return {bool, float, int, str, type(None)}
+
+    def look_at(self, who: str, value: Any) -> None:
+        """Raise BackendError where an argument of unusual type is an array of another library, or has one in it."""
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                if type(item) not in self.usual:
+                    self.look_at(who, item)
+            return
+        if self.is_foreign(value):
+            self.guard_same_backend(who, value)
+        if len(self.usual) < MOST_TYPES:
+            self.usual.add(type(value))
 
     def guard_same_backend(self, who: str, *arrays: object) -> None:
         """Raise BackendError when an argument is an array of another backend."""
@@ -31,9 +55,16 @@ class ArgumentChecks:
                 )
 
     def is_foreign(self, value: object) -> bool:
-        """Tell whether a value is an array of another backend."""
-        library = type(value).__module__.partition(".")[0]
-        return bool(getattr(value, "ndim", 0)) and library in ARRAY_LIBRARIES and not self.is_array(value)
+        """Tell whether a value is an array of another library, or of another device; a scalar of NumPy's is a number.
+
+        It is asked of the type, as arrays that a formula is traced with do not like to be asked.
+        """
+        kind = type(value)
+        library = kind.__module__.partition(".")[0]
+        if library not in ARRAY_LIBRARIES and not any(hasattr(kind, mark) for mark in MARKS):
+            return False
+        number = library == "numpy" and not getattr(value, "ndim", 0)
+        return not number and hasattr(kind, "shape") and not self.is_array(value)
 
     def check_arrays(self, who: str, a: Array, *arrays: Array | None) -> None:
         """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""

@@ -11,6 +11,7 @@ EXTRAS = {
     "report": ("matplotlib>=3.8",),
     "safetensors": ("safetensors>=0.4",),
     "tensorboard": ("tensorboardX>=2.6",),
+    "torch": ("torch>=2.3", "array-api-compat>=1.16"),
 }
 """Extra -> its packages, as in pyproject.toml, which an installation does not have."""
 

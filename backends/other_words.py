@@ -121,9 +121,8 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
     },
     "backend": {
         "'cupy'": "cuda gpu torch.cuda jax_gpu nvidia",
-        "'numpy': the processor's; networks run on NumPy or CuPy": (
-            "torch pytorch tensorflow tf jax cpu mxnet mlx keras theano"
-        ),
+        "'numpy': the processor's": "tensorflow tf jax cpu mxnet mlx keras theano",
+        "'array_api:torch'": "torch pytorch",
     },
     "convolution mode": {
         "'same'": "half same_upper same_lower",

@@ -12,25 +12,33 @@ from backends.errors import ArgumentError, BackendError, DTypeError, NdError, Sh
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
-from .state import backend
+from .state import backend, state
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _FROM_INSIDE = (
-    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RecursionError, TypeError,
+    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
-"""Errors that NumPy and CuPy raise for arguments that they cannot take."""
-_OURS = ("backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
+"""Errors that NumPy, CuPy and PyTorch raise for arguments that they cannot take."""
+_OURS = ("array_api_compat", "backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
+
+
+TAKES_OTHERS = ("as_array", "create", "to_host")
+"""Functions whose argument may be an array of another library: they are the way from one to another."""
 
 
 def explained(function: Function) -> Function:
     """Have a facade function raise the library's errors for wrong arguments.
 
-    Nothing is checked before a call fails: arguments that NumPy accepts (lists for arrays, say) are computed with.
+    Nothing is checked before a call fails, but that there are no arrays of two libraries: arguments that NumPy accepts
+    (lists for arrays, say) are computed with.
 
     Raises
     ------
+    BackendError
+        From the decorated function: an argument is an array of another library, where the function is none of
+        `TAKES_OTHERS`.
     DTypeError
         From the decorated function: an argument must be an array and is none, or elements have the wrong type.
     ArgumentError
@@ -39,9 +47,15 @@ def explained(function: Function) -> Function:
         The arrays do not fit one another, or the other arguments.
     """
 
+    who = "" if function.__name__ in TAKES_OTHERS else function.__name__
+
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
+            usual = state.backend.usual
+            for value in (*arguments, *named.values()) if named else arguments:
+                if type(value) not in usual and who:
+                    state.backend.look_at(who, value)
             return function(*arguments, **named)
         except _FROM_INSIDE as error:
             if isinstance(error, NdError) or _is_anothers(error):

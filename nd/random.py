@@ -226,7 +226,7 @@ class Random(JavaNames):
         if not self.keeps_23_bits:
             return backend.random_uniform(self.root, self.node, n, dtype)
         bits = backend.random_raw(self.root, self.node, n) >> _BITS_DROPPED
-        return backend.astype(backend.xp.astype(bits, backend.xp.float32) * 2.0**-23, dtype)
+        return backend.astype(backend.astype(bits, "float32") * 2.0**-23, dtype)
 
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""

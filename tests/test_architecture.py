@@ -21,7 +21,7 @@ from tests.rooms import HEIGHT, refused_arrows
 from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, classes, files, last_name, library, nodes, parse
 
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
-NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
+NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "torch", "cupy", "cupyx", "cupy_backends"}
 DRAWERS = {"data2", "helper", "helpers", "tmp", "util", "utils"}
 OF_THE_DISTRIBUTION = ("ndwright.__version__", "ndwright.origins.")
 """What every floor may ask: it imports nothing, and says whose the floors below are when they are not ours."""

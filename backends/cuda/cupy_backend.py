@@ -27,6 +27,7 @@ from ..settings import switch
 from . import REALS, Kernels
 from . import diagnosis as cupy_diagnosis
 from .convolutions import Convolutions
+from .devices import check_chosen, choose_device
 from .elementwise import Elementwise, Summed
 from .embedding import CudaEmbedding
 from .graphs import capture_lock, say_once
@@ -51,6 +52,11 @@ MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
+    Parameters
+    ----------
+    device : str
+        ``"cuda:1"``: the device that this process computes on; without it the first one that it sees.
+
     Attributes
     ----------
     kernels, products, convolutions, uploads, scratches
@@ -67,9 +73,14 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     keeps_addresses = True  # CUDA graphs
     stages = True
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "") -> None:
+        if device:
+            choose_device(device)
         self.cupy, namespace = _import_cupy()
-        if not self.cupy.cuda.is_available():
+        there = self.cupy.cuda.is_available()
+        if device:
+            check_chosen(self.cupy.cuda.runtime.getDeviceCount() if there else 0, device)
+        if not there:
             raise cupy_diagnosis.no_device(self.cupy)
         if switch("ND_TF32", False):
             use_tf32(self.cupy.cuda.Device().compute_capability)

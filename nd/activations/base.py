@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nd.arguments import Checked
+from nd.arrays import standard
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
 from nd.explaining import explained, settled
@@ -23,7 +24,7 @@ def pick(condition: Array, like: Array, high: float, low: float) -> Array:
     backend = state.backend
     if backend.multiplies_bool and (high, low) == (1.0, 0.0):
         return condition
-    chosen = backend.xp.astype(condition, like.dtype)
+    chosen = standard.astype(condition, like.dtype)
     if low == 0.0:
         return chosen if high == 1.0 else backend.multiply(chosen, high, chosen)
     rest = backend.subtract(1.0, chosen)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from nd.arrays import standard
 from nd.state import state
 
 from .base import EXP_LIMIT, Activation, Array, pick, sigmoid
@@ -48,7 +49,7 @@ class ELU(Activation):
 
     def _value(self, z: Array, out: Array | None) -> Array:
         backend = state.backend
-        t = backend.xp.expm1(backend.minimum(z, 0.0))
+        t = standard.expm1(backend.minimum(z, 0.0))
         backend.multiply(t, self.alpha, t)
         return backend.add(backend.maximum(z, 0.0, out), t, out)
 
@@ -174,7 +175,7 @@ class SELU(Activation):
 
     def _value(self, z: Array, out: Array | None) -> Array:
         backend = state.backend
-        t = backend.xp.expm1(backend.minimum(z, 0.0))
+        t = standard.expm1(backend.minimum(z, 0.0))
         backend.multiply(t, self.scale * self.alpha, t)
         return backend.add(backend.multiply(backend.maximum(z, 0.0, out), self.scale, out), t, out)
 
@@ -195,10 +196,10 @@ class SoftPlus(Activation):
         backend = state.backend
         t = backend.absolute(z)
         backend.exp(backend.multiply(t, -1.0, t), t)
-        return backend.add(backend.maximum(z, 0.0, out), backend.xp.log1p(t), out)
+        return backend.add(backend.maximum(z, 0.0, out), standard.log1p(t), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return -state.backend.xp.expm1(-a)
+        return -standard.expm1(-a)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nd.activations import Activation
+from nd.arrays import standard
 from nd.explaining import explained
 from nd.state import state
 
@@ -142,7 +143,7 @@ class LossMSLE(WeightedLoss):
 
     def _log_ratio(self, y: Array, p: Array) -> Array:
         backend = state.backend
-        return backend.subtract(backend.xp.log1p(p), backend.xp.log1p(y))
+        return backend.subtract(standard.log1p(p), standard.log1p(y))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         backend = state.backend

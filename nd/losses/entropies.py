@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.activations import Activation, Softmax
+from nd.arrays import standard
 from nd.state import state
 
 from .base import FLOOR, Array, Loss, WeightedLoss, cast, masks_outputs, nonzero, safe_log
@@ -153,7 +154,7 @@ class LossSparseMCXENT(LossMCXENT):
         if backend.item(backend.sum(y)) != p.shape[0]:
             raise DataError(
                 f"loss {type(self).__name__}: labels must be integers in 0 .. {p.shape[1] - 1}, got values in "
-                f"{backend.item(backend.xp.min(labels))} .. {backend.item(backend.xp.max(labels))}. "
+                f"{backend.item(standard.min(labels))} .. {backend.item(standard.max(labels))}. "
                 "Give the layer as many outputs as there are classes, and number the classes from 0."
             )
         return y

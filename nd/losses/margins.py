@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
 from nd.arguments import checked
+from nd.arrays import standard
 from nd.explaining import explained
 from nd.state import state
 
@@ -27,7 +28,7 @@ class LossHinge(Loss):
     def slope(self, y: Array, p: Array) -> Array:
         backend = state.backend
         inside = backend.greater(1.0, y * p)
-        return backend.multiply(backend.xp.astype(inside, p.dtype), -y)
+        return backend.multiply(standard.astype(inside, p.dtype), -y)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +66,9 @@ class LossMultiLabel(Loss):
     def _factors(self, y: Array, p: Array) -> tuple[Array, Array]:
         """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
         backend = state.backend
-        middle = (backend.max(p, 1, True) + backend.xp.min(p, axis=1, keepdims=True)) * 0.5
+        middle = (backend.max(p, 1, True) + standard.min(p, axis=1, keepdims=True)) * 0.5
         shifted = p - middle  # in the product of both factors this cancels; alone neither overflows as early
-        absent = backend.xp.astype(backend.equal(y, 0.0), p.dtype)
+        absent = standard.astype(backend.equal(y, 0.0), p.dtype)
         pairs = backend.sum(absent, 1, True) * backend.sum(y, 1, True)
         pairs = backend.where(backend.equal(pairs, 0.0), 1.0, pairs)
         return absent * backend.exp(shifted) / pairs, y * backend.exp(-shifted)
@@ -141,7 +142,7 @@ class LossFMeasure(Loss):
         """Take dL/dp = (num / den - (1 + beta²) y) / den back through the activation."""
         backend = state.backend
         num, den = self._ratio(y, p, mask)
-        defined = backend.xp.astype(backend.greater(den, 0.0), p.dtype)
+        defined = standard.astype(backend.greater(den, 0.0), p.dtype)
         den = den + (1.0 - defined)
         slope = (num / den - (1.0 + self.beta**2) * y) / den * defined
         if p.shape[1] == 2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from backends.base import Backend
 from backends.errors import ShapeError, describe_shape
 from nd.arguments import checked
+from nd.arrays import standard
 
 from .base import Array, Op
 
@@ -113,7 +114,7 @@ class Comparison(Pairwise):
     """1 where a relation of x and y holds, else 0, in the dtype of x."""
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.xp.astype(self._holds(backend), self.x.dtype)
+        return standard.astype(self._holds(backend), self.x.dtype)
 
     def _holds(self, backend: Backend) -> Array:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from typing import ClassVar
 from backends.base import Backend
 from backends.errors import ShapeError
 from nd.arguments import checked
+from nd.arrays import standard
 
 from .base import Array, Dimension, Op, normal_axes
 
@@ -73,14 +74,14 @@ class Min(Reduction):
     """Smallest element."""
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.xp.min(self.x, axis=self.axes, keepdims=self.keep_dims)
+        return standard.min(self.x, axis=self.axes, keepdims=self.keep_dims)
 
 
 class Prod(Reduction):
     """Product of the elements."""
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.xp.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
+        return standard.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
 
 
 class Norm1(Reduction):
@@ -172,4 +173,4 @@ class IMin(IndexReduction):
     """Position of the first minimum."""
 
     def _find(self, backend: Backend, x: Array, axis: int) -> Array:
-        return backend.xp.argmin(x, axis=axis)
+        return standard.argmin(x, axis=axis)

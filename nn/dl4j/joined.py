@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
+from nd.arrays import standard
 from nd.typing import Array
 
 
@@ -59,7 +60,7 @@ class JoinedArrays:
         counts = tuple(_several(counts))
         if len(counts) != x.ndim:
             raise nd.ShapeError(f"Nd4j.tile: expected a count for each axis of {list(x.shape)}, got {list(counts)}.")
-        return nd.backend().xp.tile(x, counts)
+        return standard.tile(x, counts)
 
     @staticmethod
     def pad(x: Array, *widths: Any) -> Array:
@@ -93,7 +94,7 @@ class JoinedArrays:
     @staticmethod
     def pullRows(x: Array, dimension: int, *places: Any) -> Array:
         """Return rows of a matrix by their numbers, ``pullRows(x, 1, 2, 0)``; with dimension 0 columns."""
-        return nd.backend().xp.take(x, nd.create(list(_several(places)), "int64"), axis=1 - dimension)
+        return standard.take(x, nd.create(list(_several(places)), "int64"), axis=1 - dimension)
 
     @staticmethod
     def expandDims(x: Array, axis: int) -> Array:

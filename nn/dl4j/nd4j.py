@@ -9,6 +9,7 @@ from typing import Any
 
 import nd
 from nd.arguments import shown
+from nd.arrays import standard
 from nd.files import npy
 from nd.typing import Array
 
@@ -200,24 +201,24 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
             return nd.where(nd.eye(n, "bool"), nd.reshape(x, (1, n)), nd.zeros(1, 1, dtype=nd.dtype_name(x)))
         if x.ndim != 2 or x.shape[0] != x.shape[1]:
             raise nd.ShapeError(f"Nd4j.diag: expected a vector or a square matrix, got {list(x.shape)}.")
-        return nd.copy(nd.backend().xp.linalg.diagonal(x))
+        return nd.copy(standard.diagonal(x))
 
     @staticmethod
     def tri(n: int, *columns_and_diagonal: int) -> Array:
         """Return ones up to the diagonal and zeros above: ``tri(n)``, ``tri(n, k)``, ``tri(rows, columns, k)``."""
         _check_count("tri", columns_and_diagonal, 0, 2, "n, n and k, or rows, columns and k")
         columns, k = {0: (n, 0), 1: (n, *columns_and_diagonal)}.get(len(columns_and_diagonal), columns_and_diagonal)
-        return nd.backend().xp.tril(nd.ones(n, columns), k=k)
+        return standard.tril(nd.ones(n, columns), k=k)
 
     @staticmethod
     def triu(x: Array, k: int) -> Array:
         """Return a matrix with zeros below the k-th diagonal."""
-        return nd.backend().xp.triu(x, k=k)
+        return standard.triu(x, k=k)
 
     @staticmethod
     def meshgrid(x: Array, y: Array) -> list[Array]:
         """Return x in every row and y in every column, both ``[len(y), len(x)]``."""
-        return [nd.copy(grid) for grid in nd.backend().xp.meshgrid(x, y)]
+        return [nd.copy(grid) for grid in standard.meshgrid(x, y)]
 
     @staticmethod
     def copy(source: Array, target: Array) -> None:
@@ -246,13 +247,13 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         _check_count("matmul", flags, 0, 3, "a, b, perhaps c, then whether a, b and the result are transposed")
         flags = (*flags, False, False, False)[:3]
         a, b = (_turned(matrix, turn) for matrix, turn in zip((a, b), flags, strict=False))
-        product = _turned(nd.backend().xp.matmul(a, b), flags[2])
+        product = _turned(standard.matmul(a, b), flags[2])
         return product if c is None else nd.assign(c, product)
 
     @staticmethod
     def tensorMmul(a: Array, b: Array, axes: Sequence[Sequence[int]]) -> Array:
         """Return the sums of products over axes of a and as many of b: ``tensorMmul(a, b, [[1], [0]])``."""
-        return nd.backend().xp.tensordot(a, b, axes=(tuple(axes[0]), tuple(axes[1])))
+        return standard.tensordot(a, b, axes=(tuple(axes[0]), tuple(axes[1])))
 
     @staticmethod
     def exec(op: Any, rng: Any = None) -> Array:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nd
+from nd.arrays import standard
 from nd.dataset.java_random import JavaRandom
 from nd.random import Random as Generator
 from nd.typing import Array
@@ -166,7 +167,7 @@ class RandomArrays:
             )
         order = nd.create((random or JavaRandom()).swapped_pairs(several[0].shape[free[0]]), "int64")
         for array in several:
-            nd.assign(array, nd.backend().xp.take(array, order, axis=free[0]))
+            nd.assign(array, standard.take(array, order, axis=free[0]))
 
     @staticmethod
     def getRandom() -> Generator:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
+from nd.arrays import standard
 from nd.typing import Array
 
 
@@ -45,8 +46,8 @@ def _place(op: str) -> Any:
 
 
 def _ordered(x: Array, axis: int, ascending: bool, sort: str) -> Array:
-    in_order = getattr(nd.backend().xp, sort)(x, axis=axis)
-    return in_order if ascending else nd.backend().xp.flip(in_order, axis=axis)
+    in_order = standard.function(sort)(x, axis=axis)
+    return in_order if ascending else standard.flip(in_order, axis=axis)
 
 
 class Reductions:
@@ -75,7 +76,7 @@ class Reductions:
     def cumsum(x: Array, axis: int | None = None) -> Array:
         """Return the sums up to every element along an axis; without one of all elements in c order, ``[n]``."""
         x = nd.reshape(x, (math.prod(x.shape),)) if axis is None else x
-        return nd.backend().xp.cumulative_sum(x, axis=axis or 0, dtype=x.dtype)
+        return standard.cumulative_sum(x, axis=axis or 0, dtype=x.dtype)
 
     @staticmethod
     def sort(x: Array, *axis_and_ascending: Any) -> Array:
@@ -98,14 +99,14 @@ class Reductions:
     @staticmethod
     def sortRows(x: Array, column: int, ascending: bool) -> Array:
         """Return the rows ``[n, m]`` in the order of the numbers in a column."""
-        return nd.backend().xp.take(x, _ordered(x[:, column], 0, ascending, "argsort"), axis=0)
+        return standard.take(x, _ordered(x[:, column], 0, ascending, "argsort"), axis=0)
 
     @staticmethod
     def sortColumns(x: Array, row: int, ascending: bool) -> Array:
         """Return the columns ``[n, m]`` in the order of the numbers in a row."""
-        return nd.backend().xp.take(x, _ordered(x[row, :], 0, ascending, "argsort"), axis=1)
+        return standard.take(x, _ordered(x[row, :], 0, ascending, "argsort"), axis=1)
 
     @staticmethod
     def reverse(x: Array) -> Array:
         """Exchange the first element in c order with the last, and so on, in place; return x."""
-        return nd.assign(x, nd.copy(nd.backend().xp.flip(x)))
+        return nd.assign(x, nd.copy(standard.flip(x)))

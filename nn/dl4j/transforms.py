@@ -9,6 +9,7 @@ from typing import Any
 import nd
 from nd.activations import LeakyReLU, get_activation
 from nd.arguments import Natural, checked
+from nd.arrays import standard
 from nd.typing import Array
 
 from .constants import DataType
@@ -50,7 +51,7 @@ def _op(name: str) -> Any:
 
 
 def _of_backend(name: str) -> Any:
-    return _function(lambda x: getattr(nd.backend().xp, name)(x))
+    return _function(lambda x: standard.function(name)(x))
 
 
 def _of_two(function: Callable[[Array, Any], Array]) -> Any:
@@ -69,7 +70,7 @@ def _compared(function: Callable[[Array, Any], Array]) -> Any:
 
 def _logical(name: str) -> Any:
     def transform(*arrays: Array) -> Array:
-        return getattr(nd.backend().xp, name)(*(nd.astype(nd.as_array(array), "bool") for array in arrays))
+        return standard.function(name)(*(nd.astype(nd.as_array(array), "bool") for array in arrays))
 
     return staticmethod(transform)
 
@@ -159,7 +160,7 @@ class Transforms:
     neg = _op("neg")
     relu = _activation("relu")
     relu6 = _activation("relu6")
-    reverse = _function(lambda x: nd.copy(nd.backend().xp.flip(x)))
+    reverse = _function(lambda x: nd.copy(standard.flip(x)))
     round = _op("round")
     sigmoid = _activation("sigmoid")
     sigmoidDerivative = _slope("sigmoid")
@@ -176,7 +177,7 @@ class Transforms:
     tanh = _activation("tanh")
     timesOneMinus = _op("timesoneminus")
 
-    atan2 = _of_two(lambda x, y: nd.backend().xp.atan2(y, x))  # Java's first argument is the abscissa
+    atan2 = _of_two(lambda x, y: standard.atan2(y, x))  # Java's first argument is the abscissa
     max = _of_two(nd.maximum)
     min = _of_two(nd.minimum)
     pow = _of_two(nd.power)
@@ -248,7 +249,7 @@ class Transforms:
     @staticmethod
     def cross(x: Array, y: Array) -> Array:
         """Return the products of vectors ``[3]``, or of rows ``[n, 3]``, that stand upright on both."""
-        return nd.backend().xp.linalg.cross(x, y)
+        return standard.cross(x, y)
 
     @staticmethod
     @checked

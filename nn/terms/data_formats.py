@@ -109,14 +109,19 @@ def inward(x: Any, data_format: str | None) -> Any:
     """View an array ``[N, ...]`` of that format, the host's too, with the channels first; others come back."""
     if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
         return x
-    return x.transpose(axes_inward(data_format, x.ndim))
+    return _permuted(x, axes_inward(data_format, x.ndim))
 
 
 def outward(x: Any, data_format: str | None) -> Any:
     """View an array ``[N, C, ...]``, the host's too, in that format; one of another rank comes back."""
     if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
         return x
-    return x.transpose(axes_outward(data_format, x.ndim))
+    return _permuted(x, axes_outward(data_format, x.ndim))
+
+
+def _permuted(x: Any, axes: tuple[int, ...]) -> Any:
+    """View an array of the backend, or of the host, with its axes in another order."""
+    return nd.permute(x, axes) if nd.is_array(x) else x.transpose(axes)
 
 
 def format_of_axes(ndim: int, *likely: str | None) -> str | None:

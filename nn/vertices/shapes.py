@@ -95,7 +95,7 @@ class ReshapeRuntime(VertexRuntime):
         order = self.conf.reshape_order
         if order == "c" and shape[0] == x.shape[0]:
             return nd.reshape(nd.to_activation_order(x, lambda _, wanted: ctx.buffer(name, wanted)), shape)
-        memory = ctx.buffer(name, (x.size,))
+        memory = ctx.buffer(name, (math.prod(x.shape),))
         nd.assign(nd.reshape_view(memory, tuple(x.shape), order), x)
         return nd.reshape_view(memory, shape, order)
 

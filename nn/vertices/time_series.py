@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import nd
+from nd.arrays import standard
 from nd.checks import check_shape, describe_shape
 from nd.typing import Array
 
@@ -199,7 +200,7 @@ class ReverseTimeSeriesRuntime(_OverTime):
 
 
 def _turned(x: Array, turn: Array | None, out: Array) -> Array:
-    return nd.assign(out, x[:, :, ::-1]) if turn is None else nd.batched_gemm(x, turn, out)
+    return nd.assign(out, standard.flip(x, axis=2)) if turn is None else nd.batched_gemm(x, turn, out)
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,15 @@ def test_the_environment_chooses(monkeypatch, without_cupy):
 def test_an_unknown_name_in_the_environment_names_the_nearest(monkeypatch, value, hint):
     monkeypatch.setenv("ND_BACKEND", value)
     with pytest.raises(
-        ChoiceError, match=r"ND_BACKEND: unknown backend .* expected one of auto, cupy, numpy"
+        ChoiceError,
+        match=r"ND_BACKEND: unknown backend .* expected one of array_api:torch, auto, cupy, module:Class, numpy",
     ) as caught:
         get_backend()
     assert hint in str(caught.value)
 
 
 def test_an_unknown_name_in_the_code():
-    expected = r"backend: unknown backend 'torch', expected one of auto, cupy, numpy"
+    expected = r"backend: unknown backend 'torch', expected one of array_api:torch, auto, cupy, module:Class, numpy"
     with pytest.raises(ChoiceError, match=expected):
         get_backend("torch")
     with pytest.raises(ChoiceError, match=expected):
@@ -114,8 +115,8 @@ def test_the_first_use_selects_once():
         ),
         (
             "numpi",
-            "ND_BACKEND=numpi: no backend is chosen. ND_BACKEND: unknown backend 'numpi', expected one of auto, cupy, "
-            "numpy. Did you mean 'numpy'?",
+            "ND_BACKEND=numpi: no backend is chosen. ND_BACKEND: unknown backend 'numpi', expected one of "
+            "array_api:torch, auto, cupy, module:Class, numpy. Did you mean 'numpy'?",
         ),
     ],
 )

@@ -127,7 +127,7 @@ WORDS = [
     ("NeuralNetConfiguration(dtype=float)", "'float32' (or 'float64'"),
     ("NeuralNetConfiguration(optimization_algo='adam')", "given as updater"),
     ("NeuralNetConfiguration(gradient_normalization='clip_norm')", "clip_l2_per_layer"),
-    ("nd.set_backend('torch')", "numpy"),
+    ("nd.set_backend('torch')", "array_api:torch"),
     ("nd.set_backend('cuda')", "cupy"),
     # the network's configuration, updaters, schedules, listeners
     ("NeuralNetConfiguration(optimizer='adam')", "updater"),

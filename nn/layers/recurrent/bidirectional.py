@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.arrays import standard
 from nd.checks import check_choice, describe_shape
 from nd.java_enums import JavaEnum
 from nd.typing import Array
@@ -25,7 +26,7 @@ _SIDES = ("f", "b")  # what names of parameters begin with, in the vector's orde
 
 def _reversed(x: Array) -> Array:
     """View series, or a mask ``[N, T]``, from their last step to their first."""
-    return x[..., ::-1]
+    return standard.flip(x, axis=-1)
 
 
 def _in_order(b: Array) -> Array:

@@ -1,0 +1,254 @@
+"""Any array library as a backend: a namespace of the array API standard whose arrays can be written in place.
+
+PyTorch, through array-api-compat, brings Apple's, AMD's and Intel's devices. Layers compute their gradients themselves:
+nothing here is differentiated by the library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from backends.typing import Array, HostArray
+
+from . import ARRAY_API, get_backend
+from .base import Backend
+from .errors import BackendError
+from .extras import install_command
+
+NEEDED = {
+    "arange": "arange", "asarray": "asarray", "astype": "astype", "concat": "concat", "empty": "empty", "exp": "exp",
+    "log": "log", "matmul": "matmul", "max": "max", "permute_dims": "permute", "reshape": "reshape", "sum": "sum",
+    "where": "where",
+}  # fmt: skip
+"""Function that a namespace must have -> the primitive that is made of it."""
+ALIASES = {"dask": "dask.array", "jax": "jax.numpy"}
+"""What people call libraries -> their namespaces."""
+OPERATORS = (
+    "abs", "all", "argmax", "cos", "isfinite", "maximum", "mean", "min", "minimum", "sign", "sin", "sqrt", "take",
+    "tanh",
+)  # fmt: skip
+"""Functions that NumPy computes on the host where a namespace has none."""
+
+
+class Completed:
+    """A namespace with NumPy's functions, computed on the host, in the place of operators that it lacks."""
+
+    def __init__(self, namespace: Any, name: str, to_host: Callable[[Array], HostArray], back: Callable[..., Array]):
+        self._namespace, self.__name__, self.missing = namespace, name, []
+
+        def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any, **named: Any) -> Any:
+                given = [to_host(x) if hasattr(x, "shape") else x for x in arguments]
+                results = function(*given, **named)
+                several = isinstance(results, tuple)
+                arrays = tuple(back(np.asarray(result)) for result in (results if several else (results,)))
+                return arrays if several else arrays[0]
+
+            return call
+
+        for function in OPERATORS:
+            if not hasattr(namespace, function):
+                self.missing.append(function)
+                setattr(self, function, on_host(getattr(np, function)))
+        if not hasattr(getattr(namespace, "linalg", None), "svd"):
+            self.missing.append("linalg.svd")
+            self.linalg = ModuleType("linalg")
+            self.linalg.svd = on_host(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)))  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._namespace, name)
+
+
+class ArrayApiBackend(Backend):
+    """The generic primitives on the arrays of another library.
+
+    Parameters
+    ----------
+    namespace : str or module
+        What array-api-compat knows, ``"torch"``, or any namespace of the array API, ``"array_api_strict"``.
+    device : str, optional
+        In the library's words, ``"cpu"``, ``"cuda:1"``, ``"mps"``, ``"xpu"``; without it its default.
+
+    Raises
+    ------
+    BackendError
+        The namespace is not there, cannot be written in place, or lacks a function that is needed; or the device is
+        none of its.
+    """
+
+    def __init__(self, namespace: Any = "torch", device: str | None = None) -> None:
+        label = namespace if isinstance(namespace, str) else namespace.__name__
+        self.name = f"{ARRAY_API}{label}"
+        xp = _namespace(self.name, ALIASES.get(label, label)) if isinstance(namespace, str) else namespace
+        self._check_needed(xp)
+        probe = self._probe(xp, device)
+        self._kinds: tuple[type, ...] = ()
+        self._library = type(probe).__module__.partition(".")[0]
+        super().__init__(Completed(xp, label, self.to_host, self._from_numpy), getattr(probe, "device", None))
+        self._kinds = (type(probe), type(xp.sum(probe)))  # reductions of NumPy's give scalars
+        self._check_writes(probe)
+
+    # ---- is it usable?
+
+    def _check_needed(self, xp: Any) -> None:
+        for function, primitive in NEEDED.items():
+            if not hasattr(xp, function):
+                raise BackendError(
+                    f"{self.name}: the namespace must have {function!r}, of which the primitive {primitive!r} of the "
+                    "tier 'needed' is made, got none. See docs/backends.md."
+                )
+
+    def _probe(self, xp: Any, device: str | None) -> Array:
+        """Return an array ``[2, 2]`` of zeros on a device."""
+
+        def zeros(place: Any) -> Array:
+            return xp.asarray([[0.0, 0.0], [0.0, 0.0]], dtype=xp.float32, device=place)
+
+        try:
+            return zeros(device)
+        except Exception as error:  # whatever another library raises for a device that it has not
+            known = _devices(xp)
+            place = next((one for one in known if f"'{device}'" in str(one)), None)  # of those whose names are no text
+            if place is not None:
+                return zeros(place)
+            there = f"; it has {', '.join(sorted(map(str, known)))}" if known else ""
+            raise BackendError(
+                f"{self.name}: the device must be one of the library's, got {device!r} ({_first_line(error)}{there}). "
+                "Choose another with ND_DEVICE."
+            ) from error
+
+    def _check_writes(self, probe: Array) -> None:
+        """Raise BackendError unless a write into a view reaches the array."""
+        why = "a write into a view did not reach the array"
+        try:
+            self.permute(self.reshape_view(probe[:1, ...], (2, 1)), (1, 0))[...] = 1.0
+            written = self.to_host(probe).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+        except Exception as error:  # whatever another library raises for a write
+            written, why = False, _first_line(error)
+        if not written:
+            raise BackendError(
+                f"{self.name}: arrays must be written in place, also through views of them, got {why}. Libraries whose "
+                "arrays never change, as JAX's and dask's, cannot be a backend."
+            )
+
+    def describe(self) -> dict[str, str]:
+        facts = {"namespace": self.xp.__name__, "device": str(self.device)}
+        try:
+            facts["version"] = version(self._library.replace("_", "-"))
+        except PackageNotFoundError:
+            facts["version"] = "unknown"
+        if self.xp.missing:
+            facts["on the host"] = f"{', '.join(self.xp.missing)}: the namespace has none"
+        return facts
+
+    # ---- needed
+
+    def is_array(self, x: object) -> bool:
+        """Tell whether `x` is an array of the library on this device, of which it keeps no gradients."""
+        return isinstance(x, self._kinds) and getattr(x, "device", None) == self.device and not _differentiated(x)
+
+    def is_ready(self, x: object, dtype: str) -> bool:
+        return self.is_array(x) and x.dtype == self.dtypes.get(dtype)  # type: ignore[attr-defined]
+
+    def from_host(self, array: Any, dtype: str) -> Array:
+        return self._from_numpy(np.array(array, dtype=dtype, order="C"))
+
+    def _from_numpy(self, array: HostArray) -> Array:
+        try:
+            return self.xp.asarray(array, device=self.device)
+        except (TypeError, ValueError, RuntimeError):  # a library that does not take NumPy's arrays
+            return self.reshape(self.asarray(array.tolist(), str(array.dtype)), array.shape)
+
+    def to_host(self, x: Any) -> HostArray:
+        if isinstance(x, np.ndarray | np.generic):
+            return np.asarray(x)
+        x = x.detach() if _differentiated(x) else x
+        try:
+            return np.asarray(x)
+        except (TypeError, ValueError, RuntimeError):
+            return np.asarray(_moved(x))
+
+    def may_share_memory(self, x: Any, y: Any) -> bool:
+        if hasattr(x, "data_ptr"):  # PyTorch's
+            (low, high), (first, last) = _addresses(x), _addresses(y)
+            return low < last and first < high
+        if isinstance(x, np.ndarray):
+            return np.may_share_memory(x, y)
+        return True
+
+    def random_raw(self, root: int, node: int, n: int) -> Array:
+        return self._from_numpy(_host().random_raw(root, node, n))
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        return self.from_host(_host().random_uniform(root, node, n, "float32"), dtype)
+
+    # ---- where the standard leaves more open than is needed
+
+    def reshape_view(self, x: Array, shape: Any) -> Array:
+        empty = 0 in x.shape  # of which array_api_strict takes every reshaping for a copy
+        return self.xp.reshape(x, tuple(shape), copy=None if empty else False)
+
+
+def _host() -> Backend:
+    return get_backend("numpy")
+
+
+def _namespace(who: str, label: str) -> Any:
+    """Return a namespace by its name: array-api-compat's, or the module itself."""
+    try:
+        importlib.import_module(label)
+    except Exception as error:  # a broken installation raises ImportError, OSError, ...
+        raise BackendError(
+            f"{who}: the module {label!r} must be installed, got {_first_line(error)}. Install it"
+            f"{', ' + install_command('torch') if label == 'torch' else ''}."
+        ) from error
+    try:
+        return importlib.import_module(f"array_api_compat.{label}")
+    except ImportError as error:
+        namespace = importlib.import_module(label)
+        if hasattr(namespace, "__array_api_version__") or hasattr(namespace, "__array_namespace_info__"):
+            return namespace
+        raise BackendError(
+            f"{who}: {label!r} must be a namespace of the array API, or one that array-api-compat knows, got neither "
+            f"({_first_line(error)}). Install array-api-compat: {install_command('torch')}."
+        ) from error
+
+
+def _addresses(x: Any) -> tuple[int, int]:
+    """Return where the memory of one of PyTorch's arrays begins and ends."""
+    start, last = x.data_ptr(), sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True))
+    return start, start + (last + 1) * x.element_size() if x.numel() else start
+
+
+def _devices(xp: Any) -> list[Any]:
+    """Return the devices of a namespace that says which it has."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # array-api-compat tries every name that PyTorch has ever had
+            return list(xp.__array_namespace_info__().devices())
+    except Exception:  # says nothing of them
+        return []
+
+
+def _differentiated(x: Any) -> bool:
+    return bool(getattr(x, "requires_grad", False))
+
+
+def _moved(x: Any) -> Any:
+    """Return an array of a device on the host, as the library does it."""
+    if hasattr(x, "cpu"):  # PyTorch's
+        return x.cpu()
+    xp = x.__array_namespace__()
+    host = next(device for device in _devices(xp) if "cpu" in str(device).lower())
+    return xp.asarray(x, device=host, copy=True)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

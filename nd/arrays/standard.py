@@ -1,0 +1,49 @@
+"""Functions of the array API standard that have no primitive of their own, on arrays of the current backend.
+
+What layers spend their time on is a primitive; these are computed as the backend's library does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..explaining import explained
+from ..state import state
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return the function of that name in the standard, ``"expm1"`` or ``"linalg.cross"``."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        found = state.backend.xp
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found(*arguments, **named)
+
+    call.__name__ = call.__qualname__ = name
+    return explained(call)
+
+
+argmin = function("argmin")
+astype = function("astype")
+atan2 = function("atan2")
+ceil = function("ceil")
+cross = function("linalg.cross")
+cumulative_sum = function("cumulative_sum")
+diagonal = function("linalg.diagonal")
+expm1 = function("expm1")
+flip = function("flip")
+floor = function("floor")
+log1p = function("log1p")
+matmul = function("matmul")
+max = function("max")
+meshgrid = function("meshgrid")
+min = function("min")
+prod = function("prod")
+take = function("take")
+tensordot = function("tensordot")
+tile = function("tile")
+tril = function("tril")
+triu = function("triu")
+trunc = function("trunc")
