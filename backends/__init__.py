@@ -59,7 +59,7 @@ def get_backend(name: str | None = None, who: str = "get_backend") -> Backend:
                 f"ND_DEVICE: NumPy computes on the host, got {device!r} beside ND_BACKEND=numpy. Unset one of them, or "
                 "set ND_BACKEND=cupy or ND_BACKEND=array_api:torch."
             )
-    if re.fullmatch(r"(cpu|cuda|mps|xpu)(:\d+)?", requested):
+    if re.fullmatch(r"(cpu|cuda|mps|xpu):\d+|mps|xpu", requested):
         raise ChoiceError(
             f"{who}: the backend must be a library's, got the device {requested!r}. Set ND_DEVICE={requested}, and "
             f"ND_BACKEND=cupy or ND_BACKEND={ARRAY_API}torch."

@@ -120,9 +120,9 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
         "nn.load(path): reads a network that save has written": "load_model from_pretrained load_from_checkpoint",
     },
     "backend": {
+        "'array_api:torch'": "torch pytorch",
         "'cupy'": "cuda gpu torch.cuda jax_gpu nvidia",
         "'numpy': the processor's": "tensorflow tf jax cpu mxnet mlx keras theano",
-        "'array_api:torch'": "torch pytorch",
     },
     "convolution mode": {
         "'same'": "half same_upper same_lower",

@@ -80,7 +80,7 @@ def plain(word: str) -> str:
 
 def _head(option: str) -> str:
     """Return the path with which an option begins: ``n_out`` of ``n_out: how many``, ``optimize.Sgd``."""
-    path = re.match(r"'?([\w.]*)", option)
+    path = re.match(r"'?((?:[\w.]|:(?! ))*)", option)
     return path.group(1) if path else ""
 
 

@@ -17,6 +17,7 @@ import nd.evaluation
 import nn
 import optimize
 import optimize.earlystopping
+from backends import BACKENDS
 from backends.base import DTYPES
 from backends.errors import CallError, UnknownImportError, UnknownNameError
 from backends.other_modules import JAVA_NAMES, MODULES, place_of
@@ -319,7 +320,7 @@ def test_a_module_that_is_asked_is_not_the_answer():
 ALLOWED = {
     "activation": nd.activations.ACTIVATIONS, "loss": nd.losses.LOSSES, "updater": optimize.updaters.UPDATERS,
     "weight initialisation": importlib.import_module("nn.terms.weights").WEIGHT_INITS,
-    "dtype": DTYPES, "backend": ("cupy", "numpy"),
+    "dtype": DTYPES, "backend": BACKENDS,
     "convolution mode": ("causal", "same", "strict", "truncate"), "pooling type": ("avg", "max", "pnorm", "sum"),
 }  # fmt: skip
 
@@ -328,7 +329,7 @@ ALLOWED = {
 def test_choices_in_the_table_are_choices(place):
     for ours, words in table.OTHER_WORDS[place].items():
         if ours.startswith("'"):
-            assert re.match(r"'(\w+)'", ours).group(1) in ALLOWED[place], ours
+            assert re.match(r"'([\w:]+)'", ours).group(1) in ALLOWED[place], ours
         for word in words.split():
             assert word not in ALLOWED[place], word
             assert suggestion(place, word, ALLOWED[place]).startswith(" Did you mean "), word
