@@ -184,7 +184,8 @@ class ArrayApiBackend(Backend):
         return True
 
     def random_raw(self, root: int, node: int, n: int) -> Array:
-        return self._from_numpy(_host().random_raw(root, node, n))
+        bits = _host().random_raw(root, node, n)
+        return self._from_numpy(bits.astype(np.int64))  # of 32 bits each: PyTorch does not shift its unsigned numbers
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         return self.from_host(_host().random_uniform(root, node, n, "float32"), dtype)
@@ -193,7 +194,10 @@ class ArrayApiBackend(Backend):
 
     def reshape_view(self, x: Array, shape: Any) -> Array:
         empty = 0 in x.shape  # of which array_api_strict takes every reshaping for a copy
-        return self.xp.reshape(x, tuple(shape), copy=None if empty else False)
+        try:
+            return self.xp.reshape(x, tuple(shape), copy=None if empty else False)
+        except (AttributeError, RuntimeError, ValueError) as error:
+            raise ValueError(f"{list(shape)} must not need a copy, got {_first_line(error)}") from error
 
 
 def _host() -> Backend:

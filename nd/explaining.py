@@ -119,7 +119,7 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, MemoryError):
         return SizeError(f"{who}: the result must fit into the memory, got {text}. Ask for less at once.")
-    if shapes and isinstance(error, (ValueError, LookupError)):
+    if shapes and isinstance(error, (ValueError, LookupError, RuntimeError)):
         return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({text}). Reshape them.")
     if isinstance(error, TypeError):
         return DTypeError(f"{who}: arguments must be arrays of numbers, got some that are not ({text}). Convert them.")

@@ -211,7 +211,7 @@ class Random(JavaNames):
         backend = state.backend
         half = -(-n // 2)
         r = self._open_interval(2 * half)
-        radius = backend.sqrt(-2.0 * _rounded(backend.log, r[:half]))
+        radius = _rounded(backend.sqrt, -2.0 * _rounded(backend.log, r[:half]))
         angle = (2.0 * math.pi) * r[half:]
         z = backend.concat([radius * _rounded(backend.cos, angle), radius * _rounded(backend.sin, angle)], 0)[:n]
         return backend.astype(z, dtype), half

@@ -122,4 +122,5 @@ def test_calls_on_every_backend(backend):
     for call in calls:
         replayed, outputs = call.replay()[0], call.outputs[0]
         if nd.is_array(outputs):
-            np.testing.assert_array_equal(nd.to_host(replayed), nd.to_host(outputs))
+            same = np.testing.assert_allclose if ":" in backend.name else np.testing.assert_array_equal
+            same(nd.to_host(replayed), nd.to_host(outputs))  # PyTorch's sums depend on where arrays lie

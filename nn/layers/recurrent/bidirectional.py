@@ -25,12 +25,12 @@ _SIDES = ("f", "b")  # what names of parameters begin with, in the vector's orde
 
 
 def _reversed(x: Array) -> Array:
-    """View series, or a mask ``[N, T]``, from their last step to their first."""
+    """Return series, or a mask ``[N, T]``, from their last step to their first."""
     return standard.flip(x, axis=-1)
 
 
 def _in_order(b: Array) -> Array:
-    """View what comes from the reversed pass in the order of the series; rows, of the last step, say, have none."""
+    """Return what comes from the reversed pass in the order of the series, or back; rows, of the last step, have none."""
     return _reversed(b) if b.ndim == 3 else b
 
 
@@ -52,7 +52,10 @@ class Joining:
         raise NotImplementedError
 
     def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
-        """Write the gradient of b, for that of `join`; return that of a, in the memory of `epsilon`."""
+        """Write the gradient of b, in the order of the reversed pass, for that of `join`; return that of a.
+
+        It is in the memory of `epsilon`.
+        """
         raise NotImplementedError
 
 
@@ -69,7 +72,7 @@ class Concat(Joining):
         return out
 
     def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
-        nd.assign(of_b, epsilon[:, a.shape[1] :, ...])
+        nd.assign(of_b, _in_order(epsilon[:, a.shape[1] :, ...]))
         return epsilon[:, : a.shape[1], ...]
 
 
@@ -80,7 +83,7 @@ class Add(Joining):
         return nd.add(a, b, buffer("a", tuple(a.shape)))
 
     def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
-        nd.assign(of_b, epsilon)
+        nd.assign(of_b, _in_order(epsilon))
         return epsilon
 
 
@@ -101,7 +104,7 @@ class Mul(Joining):
         return nd.multiply(a, b, buffer("a", tuple(a.shape)))
 
     def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
-        nd.multiply(epsilon, a, of_b)
+        nd.multiply(_in_order(epsilon), _in_order(a), of_b)
         return nd.muli(epsilon, b)
 
 
@@ -161,7 +164,7 @@ class BidirectionalRuntime(WrappingRuntime):
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         of_b = ctx.buffer("epsilon", tuple(cache.b.shape))
-        of_a = self.joining.part(epsilon, cache.a, cache.b, _in_order(of_b))
+        of_a = self.joining.part(epsilon, cache.a, cache.b, of_b)
         below = self.back_through(of_a, cache.ahead, _one_side(grads, "f"), ctx)
         cache.back.context.needs_epsilon = ctx.needs_epsilon
         other = self.back.backpropagate(of_b, cache.back, _one_side(grads, "b"))
