@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
 from typing import Any, ClassVar
 
-from backends import get_backend
+from backends import get_backend, selector_of
 from backends.base import Backend
-from backends.errors import check_choice
+from backends.errors import BackendError, ChoiceError, check_choice
 from backends.reporting import Listening, reporting
 from backends.settings import switch
 
@@ -266,6 +266,32 @@ def in_force(chosen: Backend, generator: Any) -> InForce:
 
 NOTHING: AbstractContextManager[object] = nullcontext()
 """A block without effect, which costs nothing to enter."""
+
+
+def selector(chosen: Backend) -> str:
+    """Return the name by which `use_backend` finds such a backend, here or in another process."""
+    return selector_of(chosen)
+
+
+def kept_backend(who: str, name: str | None) -> AbstractContextManager[object]:
+    """Return a block on the backend on which something was when it was written down.
+
+    In a block of `use_backend` that one stays, and where nothing was written the current one.
+
+    Raises
+    ------
+    BackendError
+        That backend cannot be had here.
+    """
+    if name is None or "backend" in state.__dict__ or selector_of(backend()) == name:
+        return NOTHING
+    try:
+        return InForce(heard(get_backend(name)))
+    except (BackendError, ChoiceError) as error:
+        raise BackendError(
+            f"{who}: the network was on the backend {name!r}, which must be usable here too, got: {error} Or read it "
+            "in a block of another one, with nd.use_backend('numpy')."
+        ) from error
 
 
 def default_dtype() -> str:

@@ -62,7 +62,7 @@ class NetworkCore(JavaNames):
     """
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
+        "_solver", "_vectors", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
         "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "turns",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
@@ -81,8 +81,7 @@ class NetworkCore(JavaNames):
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
         self.random = Random(conf.base.seed or 0)
-        self.turns = Turns(self)
-        self.progress = FitProgress()
+        self.turns, self.progress = Turns(self), FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
         self._vectors: FlatVectors | None = None
         self._solver: Solver | None = None
@@ -109,7 +108,6 @@ class NetworkCore(JavaNames):
 
     def make(self, params: Any, generator: Random) -> None:
         """Make everything but the thread's current generator; `init` for those who bring one."""
-        self.backend = nd.backend()
         vectors = FlatVectors(self.conf)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
         self.propagation = shared.propagation(vectors.params, vectors.gradient, one_by_one=True)
@@ -155,6 +153,11 @@ class NetworkCore(JavaNames):
         """Bounds that the parameters are held to after every update, None without."""
         return (self._vectors or self.vectors).constraints
 
+    @property
+    def backend(self) -> Any:
+        """The backend on which its arrays lie: ``net.backend.name``. Raise ConfigurationError before `init`."""
+        return (self._vectors or self.vectors).backend
+
     def on_backend(self) -> AbstractContextManager[object]:
         """Make the network's backend the current one for a block."""
         return within(self.backend)
@@ -181,10 +184,9 @@ class NetworkCore(JavaNames):
 
     def set_params(self, params: Any) -> None:
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
-        target = self.params()
         with self.lock, Restoring(), self.on_backend():
             self.updater.guard.settle(self)
-            copy_vector("set_params", params, target)
+            copy_vector("set_params", params, self.params())
         self._solver = None  # what it has learned is of other parameters
 
     @checked
@@ -228,10 +230,9 @@ class NetworkCore(JavaNames):
 
     def set_updater_state(self, state: Any) -> None:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
-        target = self.updater_state()
         with self.lock, Restoring(), self.on_backend():
             self.updater.guard.settle(self)
-            copy_vector("set_updater_state", state, target)
+            copy_vector("set_updater_state", state, self.updater_state())
 
     # ---- one minibatch
 

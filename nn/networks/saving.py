@@ -9,7 +9,7 @@ import nd
 from nd.arguments import Natural, checked
 from nd.files.reading import Source
 from nd.files.writing import Target
-from nd.state import Restoring
+from nd.state import Restoring, kept_backend, selector
 from optimize import OptimizerState
 from optimize.step import StepResult
 
@@ -27,8 +27,9 @@ class Saved(NetworkCore):
     A network can be pickled and copied (``pickle``, ``copy``, ``joblib``, ``multiprocessing``). Each copy is
     independent, a shallow one too: it has parameters, states of updater and optimizer, counters, the progress of `fit`
     and the stored state of series of its own, and the attributes that somebody has given it, but no listeners, as a
-    file has none: they hold open files, windows and other networks. A pickle is read onto the backend that is current
-    then; a copy is on the network's own. `clone` and the files have no stored state of series, as in Java.
+    file has none: they hold open files, windows and other networks. A copy is on the network's own backend, and so
+    is what is read from a pickle, but in a block of `nd.use_backend`: there on that one. `clone` and the files have no
+    stored state of series, as in Java.
     """
 
     @checked
@@ -108,6 +109,7 @@ class Saved(NetworkCore):
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
                 "kept": kept,
+                "backend": selector(network.backend),
                 "params": nd.to_host(nd.copy(network.params())),
                 "updater_state": nd.to_host(nd.copy(network.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
@@ -124,6 +126,12 @@ class Saved(NetworkCore):
         vars(network).update(kept)
         if "params" not in state:
             return
+        with Restoring(), kept_backend(type(self).__name__, state.get("backend")):
+            self._made_again(state)
+
+    def _made_again(self, state: dict[str, Any]) -> None:
+        """Put back what was learned, on the current backend."""
+        network, kept = self, state["kept"]
         network.make(state["params"], kept["random"])  # the thread's own generator stays
         network.set_updater_state(state["updater_state"])
         learned = state["learned"]

@@ -32,6 +32,8 @@ class FlatVectors:
 
     Attributes
     ----------
+    backend : Backend
+        On which they lie.
     params, gradient : array ``[1, n]``
     param_table : dict of key -> view
     updater : NetworkUpdater
@@ -45,7 +47,7 @@ class FlatVectors:
     """
 
     def __init__(self, conf: NetworkConfiguration) -> None:
-        self.conf = conf
+        self.conf, self.backend = conf, nd.backend()
         self.layout = conf.layout()
         check_parameters(conf, self.layout.length)
         self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)

@@ -30,7 +30,7 @@ def _reversed(x: Array) -> Array:
 
 
 def _in_order(b: Array) -> Array:
-    """Return what comes from the reversed pass in the order of the series, or back; rows, of the last step, have none."""
+    """Return what comes from the reversed pass in the order of the series, or back; rows, of a last step, have none."""
     return _reversed(b) if b.ndim == 3 else b
 
 
