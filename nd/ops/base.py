@@ -36,6 +36,8 @@ class Op(JavaNames):
         z has not the shape of the result.
     DTypeError
         x is not an array, or z has another dtype than the result.
+    BackendError
+        One is an array of another library than the current backend's.
     """
 
     random: ClassVar[bool] = False
@@ -50,6 +52,7 @@ class Op(JavaNames):
         shape: tuple[int, ...] | None = None,
         dtype: str = "",
     ) -> None:
+        current_backend().look_at(self.who, (x, y, z))
         self.check_array("x", x)
         self.x, self.y, self.z = x, y, z
         if z is None:
