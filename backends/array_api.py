@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,39 +31,56 @@ NEEDED = {
 ALIASES = {"dask": "dask.array", "jax": "jax.numpy"}
 """What people call libraries -> their namespaces."""
 OPERATORS = (
-    "abs", "all", "argmax", "cos", "isfinite", "maximum", "mean", "min", "minimum", "sign", "sin", "sqrt", "take",
-    "tanh",
+    "abs", "all", "argmax", "argmin", "ceil", "cos", "expm1", "floor", "isfinite", "linalg.svd", "log1p", "maximum",
+    "mean", "min", "minimum", "prod", "sign", "sin", "sqrt", "take", "tanh", "trunc",
 )  # fmt: skip
-"""Functions that NumPy computes on the host where a namespace has none."""
+"""Functions that networks take beside these, which NumPy computes on the host where a namespace has none."""
 
 
 class Completed:
-    """A namespace with NumPy's functions, computed on the host, in the place of operators that it lacks."""
+    """A namespace with NumPy's functions, computed on the host, in the place of those that it lacks.
 
-    def __init__(self, namespace: Any, name: str, to_host: Callable[[Array], HostArray], back: Callable[..., Array]):
-        self._namespace, self.__name__, self.missing = namespace, name, []
+    Parameters
+    ----------
+    namespace : module
+    numpy : module
+        ``numpy`` itself, or its part of the same name.
+    to_host, back : callable
+        From an array of the library to NumPy's, and back.
+    """
 
-        def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*arguments: Any, **named: Any) -> Any:
-                given = [to_host(x) if hasattr(x, "shape") else x for x in arguments]
-                results = function(*given, **named)
-                several = isinstance(results, tuple)
-                arrays = tuple(back(np.asarray(result)) for result in (results if several else (results,)))
-                return arrays if several else arrays[0]
-
-            return call
-
-        for function in OPERATORS:
-            if not hasattr(namespace, function):
-                self.missing.append(function)
-                setattr(self, function, on_host(getattr(np, function)))
-        if not hasattr(getattr(namespace, "linalg", None), "svd"):
-            self.missing.append("linalg.svd")
-            self.linalg = ModuleType("linalg")
-            self.linalg.svd = on_host(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)))  # type: ignore[attr-defined]
+    def __init__(
+        self, namespace: Any, numpy: Any, to_host: Callable[[Any], HostArray], back: Callable[[HostArray], Array]
+    ) -> None:
+        self._namespace, self._numpy, self._to_host, self._back = namespace, numpy, to_host, back
+        if numpy is np:
+            self.linalg = Completed(getattr(namespace, "linalg", None), np.linalg, to_host, back)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._namespace, name)
+        found = getattr(self._namespace, name, None)
+        if found is None:
+            function = getattr(self._numpy, name)
+            if name[:1] == "_" or not callable(function) or isinstance(function, type):
+                raise AttributeError(f"{self._namespace} has no {name!r}")
+            found = partial(self._on_host, function)
+        setattr(self, name, found)
+        return found
+
+    def missing(self) -> list[str]:
+        """Return which of the operators are computed on the host."""
+        places = {name: self.linalg if "." in name else self for name in OPERATORS}
+        return [name for name, place in places.items() if not place.has(name.rpartition(".")[2])]
+
+    def has(self, name: str) -> bool:
+        """Tell whether the namespace itself has a function."""
+        return hasattr(self._namespace, name)
+
+    def _on_host(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        given = [self._to_host(x) if hasattr(x, "shape") else x for x in arguments]
+        results = function(*given, **named)
+        if isinstance(results, tuple):
+            return tuple(self._back(np.asarray(result)) for result in results)
+        return self._back(np.asarray(results))
 
 
 class ArrayApiBackend(Backend):
@@ -91,7 +108,8 @@ class ArrayApiBackend(Backend):
         probe = self._probe(xp, device)
         self._kinds: tuple[type, ...] = ()
         self._library = type(probe).__module__.partition(".")[0]
-        super().__init__(Completed(xp, label, self.to_host, self._from_numpy), getattr(probe, "device", None))
+        super().__init__(Completed(xp, np, self.to_host, self._from_numpy), getattr(probe, "device", None))
+        self.xp.__name__ = self._library  # by which its errors are known
         self._kinds = (type(probe), type(xp.sum(probe)))  # reductions of NumPy's give scalars
         self._check_writes(probe)
 
@@ -139,13 +157,13 @@ class ArrayApiBackend(Backend):
             )
 
     def describe(self) -> dict[str, str]:
-        facts = {"namespace": self.xp.__name__, "device": str(self.device)}
+        facts = {"namespace": self.name.removeprefix(ARRAY_API), "device": str(self.device)}
         try:
             facts["version"] = version(self._library.replace("_", "-"))
         except PackageNotFoundError:
             facts["version"] = "unknown"
-        if self.xp.missing:
-            facts["on the host"] = f"{', '.join(self.xp.missing)}: the namespace has none"
+        if missing := self.xp.missing():
+            facts["on the host"] = f"{', '.join(missing)}: the namespace has none"
         return facts
 
     # ---- needed
