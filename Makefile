@@ -11,15 +11,19 @@ DL4J ?= 1.0.0-M2.1
 # For cupy-check: the release of CuPy, options of tests/cuda_on_host.
 CUPY ?= 14.2.0
 CUPY_CHECK ?=
+# For backends-check: the release of PyTorch, options of pytest.
+TORCH ?= 2.13.0
+BACKENDS_CHECK ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
+TORCH_VENV := .torch/venv-$(TORCH)
 
 # Tests start hundreds of programs, each of which would compile the whole package where no bytecode may be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: onednn-check help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
+.PHONY: backends-check onednn-check help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
 	bench-quick clean
 
 help:
@@ -31,6 +35,7 @@ help:
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
 	@echo "make onednn-check  run the tests with oneDNN, where they otherwise take NumPy alone"
+	@echo "make backends-check  run what runs on every backend on PyTorch's arrays. TORCH=2.12.0 another release"
 	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
 	@echo "make gpu-rehearsal  run gpu-check and its benchmark on a processor; the figures mean nothing"
 	@echo "make java-check hold everything against Java itself, DL4J=1.0.0-M1.1 another release; needs Java and Maven"
@@ -47,6 +52,10 @@ onednn-check: $(VENV)/test
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
 	@$(MAKE) --no-print-directory cupy-slow
+
+backends-check: $(TORCH_VENV)/made
+	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \
+		--needing=backend --needing=any_backend --needing=torch --needing=libraries $(BACKENDS_CHECK)
 
 cupy-slow: $(CUPY_VENV)/made
 	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow --needing=cupy
@@ -88,7 +97,7 @@ bench-quick: $(VENV)/bench
 	$(BIN)/python benchmarks/suite.py --quick
 
 clean:
-	rm -rf $(VENV) .cupy .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) .cupy .torch .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -103,6 +112,13 @@ $(CUPY_VENV)/made: pyproject.toml
 	@$(PYTHON) -m venv $(CUPY_VENV)
 	$(CUPY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,cupy-check]" \
 		cupy-cuda13x==$(CUPY)
+	@touch $@
+
+$(TORCH_VENV)/made: $(VENV)/made pyproject.toml
+	@mkdir -p .torch
+	@$(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,torch]" \
+		torch==$(TORCH)
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml

@@ -28,6 +28,9 @@ class ArgumentChecks:
     is_array: Callable[[object], bool]
     dtype_name: Callable[[Array], str]
 
+    known_by_type = True
+    """Whether the type of an array alone tells that it is this backend's: not where a library has several devices."""
+
     @cached_property
     def usual(self) -> set[type]:
         """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays."""
@@ -42,7 +45,7 @@ class ArgumentChecks:
             return
         if self.is_foreign(value):
             self.guard_same_backend(who, value)
-        if len(self.usual) < MOST_TYPES:
+        if self.known_by_type and len(self.usual) < MOST_TYPES:
             self.usual.add(type(value))
 
     def guard_same_backend(self, who: str, *arrays: object) -> None:

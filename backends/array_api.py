@@ -100,6 +100,8 @@ class ArrayApiBackend(Backend):
         none of its.
     """
 
+    known_by_type = False
+
     def __init__(self, namespace: Any = "torch", device: str | None = None) -> None:
         label = namespace if isinstance(namespace, str) else namespace.__name__
         self.name = f"{ARRAY_API}{label}"

@@ -34,7 +34,9 @@ GENERATORS = ModuleGenerators()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--backend", default=None, help="run every test on this backend (numpy, cupy)")
+    parser.addoption(
+        "--backend", default=None, help="run every test on this backend (numpy, cupy, array_api:torch, ...)"
+    )
     parser.addoption("--without", action="append", default=[], help="no test that needs this fixture: reference, ...")
     parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
 
@@ -75,6 +77,8 @@ def pytest_sessionstart(session):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy."""
     without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
+    if config.getoption("--backend") != "array_api:torch":
+        without.add("torch")
     if config.getoption("--backend") != "cupy":
         without.add("cupy")
     elif not on_host():

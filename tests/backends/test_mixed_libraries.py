@@ -28,7 +28,7 @@ RIGHT = {
 
 
 @pytest.fixture
-def probe(request, tmp_path, monkeypatch):
+def libraries(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with nd.use_backend(make_backend(request.param)):
         yield Probe(tmp_path)
@@ -60,10 +60,10 @@ def mixed_calls(probe, library):
             yield target.name, parameter.name, result
 
 
-@pytest.mark.parametrize(("probe", "library"), PAIRS, indirect=["probe"])
-def test_an_array_of_another_library_is_refused_with_both_named(probe, library):
+@pytest.mark.parametrize(("libraries", "library"), PAIRS, indirect=["libraries"])
+def test_an_array_of_another_library_is_refused_with_both_named(libraries, library):
     calls, wrong = 0, []
-    for name, parameter, result in mixed_calls(probe, library):
+    for name, parameter, result in mixed_calls(libraries, library):
         calls += 1
         said = str(result) if isinstance(result, BackendError) else ""
         if name not in RIGHT and not (repr(nd.backend().name) in said and "nd.create" in said):
