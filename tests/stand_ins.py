@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import sys
 
 import numpy as np
 
@@ -19,14 +20,54 @@ class ReadOnlyNumpy(NumpyBackend):
     name = "numpy-readonly"
 
 
+ABOVE = ("nn", "optimize")
+"""Packages that ask `nd` for everything but what follows."""
+OF_EVERY_ARRAY = {"shape", "ndim", "dtype"}
+"""What they may ask an array itself, beside operators and basic indices with steps ahead."""
+
+
+@functools.cache
+def forbid_everything_but_nd():
+    """Let arrays of array_api_strict raise where code above the backends asks them for what is `nd`'s to do."""
+    from array_api_strict._array_object import Array
+
+    def asked_from_above():
+        return sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] in ABOVE
+
+    def index(self, key, original=Array.__getitem__):
+        keys = key if isinstance(key, tuple) else (key,)
+        views = all(one is None or one is ... or isinstance(one, int | slice) for one in keys)
+        back = any(isinstance(one, slice) and (one.step or 1) < 0 for one in keys)
+        if (back or not views) and asked_from_above():
+            raise AssertionError(f"above the backends an index must be a view with steps ahead, got {key!r}")
+        return original(self, key)
+
+    def forbidden(name, original):
+        def ask(self):
+            if asked_from_above():
+                raise AssertionError(f"above the backends an array must not be asked for {name}; nd has a function")
+            return original.__get__(self, type(self))
+
+        return property(ask)
+
+    Array.__getitem__ = index
+    names = set(vars(Array)) - OF_EVERY_ARRAY
+    for name in sorted(name for name in names if not name.startswith("_")):
+        setattr(Array, name, forbidden(name, vars(Array)[name]))
+
+
 class StrictBackend(Backend):
-    """The generic primitives on array_api_strict, on a device that the host cannot read by accident."""
+    """The generic primitives on array_api_strict, on a device that the host cannot read by accident.
+
+    What is above the backends is held to `nd` by its arrays.
+    """
 
     name = "strict"
 
     def __init__(self):
         import array_api_strict
 
+        forbid_everything_but_nd()
         super().__init__(array_api_strict, array_api_strict.Device("device1"))
 
     def reshape_view(self, x, shape):

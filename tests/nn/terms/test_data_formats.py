@@ -183,7 +183,7 @@ def assert_same_parameters(first, last):
 
 
 @pytest.mark.parametrize("name", STACKS)
-def test_only_the_data_are_turned(name, tmp_path):
+def test_only_the_data_are_turned(name, backend, tmp_path):
     first, last, x, y, last_format = pair(name)
     assert last.conf.formats.inputs == (last_format,)
     other, labels = turned(x), turned(y)
@@ -216,7 +216,7 @@ def test_rows_of_flattened_images_are_in_the_formats_order():
     np.testing.assert_allclose(nd.to_host(net.output(x)), expected, rtol=1e-5)
 
 
-def test_evaluation_prediction_and_masks():
+def test_evaluation_prediction_and_masks(backend):
     first, last, x, y, _ = pair("image outputs")
     mask = (np.random.default_rng(2).random((3, 1, 6, 5)) < 0.6).astype(np.float32)
     sets = DataSet(x, y, None, mask), DataSet(turned(x), turned(y), None, turned(mask))
@@ -233,7 +233,7 @@ def test_evaluation_prediction_and_masks():
     assert weighted[0].score == weighted[1].score
 
 
-def test_masks_of_series():
+def test_masks_of_series(backend):
     first, last, x, y, _ = pair("series")
     mask = np.float32([[1] * 7, [1] * 4 + [0] * 3, [1] * 2 + [0] * 5])
     for _ in range(2):
@@ -281,7 +281,7 @@ def test_a_softmax_goes_over_the_channels(layer):
 
 
 @pytest.mark.parametrize("name", STACKS)
-def test_graphs_have_formats_of_inputs_and_outputs(name, tmp_path):
+def test_graphs_have_formats_of_inputs_and_outputs(name, backend, tmp_path):
     _, last, x, y, last_format = pair(name)
     graph, other, labels = ComputationGraph(ComputationGraphConfiguration.of_chain(last.conf)), turned(x), turned(y)
     graph.init(last.params())
