@@ -7,7 +7,7 @@ from typing import Any
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.spatial import SpatialPrimitives
+from ..base import Backend
 from ..generic.window import Window
 from .accelerated import Accelerated, Gradients
 from .convolution import algorithm_for
@@ -94,6 +94,7 @@ class AcceleratedWindows(Accelerated):
         window: Window,
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().conv3d(x, W, b, window, buffers, activate)
@@ -102,7 +103,7 @@ class AcceleratedWindows(Accelerated):
     conv3d_backward = conv2d_backward  # as NumPy's own: the algorithm is in what was saved
 
     def deconv(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers, *rest: Any
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().deconv(x, W, b, window, buffers)
@@ -134,6 +135,7 @@ class AcceleratedWindows(Accelerated):
         window: Window,
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b):
             return super().depthwise(x, W, b, window, buffers, activate)
@@ -168,7 +170,7 @@ class AcceleratedWindows(Accelerated):
     ) -> tuple[Array, Any]:
         if not self.accelerates(x, W, b) or self.rows_are_faster(x, W, windows[0]):
             return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
-        one_after_the_other = SpatialPrimitives.conv2d_max_pool
+        one_after_the_other = Backend.conv2d_max_pool
         return one_after_the_other(self, x, W, b, activate, windows, buffers, keep, inner)
 
     # ---- pooling

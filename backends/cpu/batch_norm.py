@@ -20,8 +20,8 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
+from ..base import Backend
 from ..errors import ShapeError
-from ..generic.normalizing import Normalizing
 from .caches import l2_cache_bytes
 
 Buffers = Callable[..., NumpyArray]
@@ -187,7 +187,7 @@ def _like(x: np.ndarray, axes: tuple[int, ...], buffers: Buffers, name: str) -> 
     return lying.transpose(np.argsort(axes))
 
 
-class NumpyBatchNorm(Normalizing):
+class NumpyBatchNorm(Backend):
     """Mixin of `NumpyBackend`: batch normalisation piece by piece. Nothing keeps x less the mean."""
 
     def for_channels(self, x: NumpyArray, buffers: Buffers, like: NumpyArray | None = None) -> Array:

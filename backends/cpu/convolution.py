@@ -10,6 +10,7 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
+from ..generic.spatial import batch_last, padded
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
 from .blocked import blocked
@@ -52,7 +53,7 @@ class NumpyConvolution(NumpyDepthwise):
     """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
 
     def im2col(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
-        cells: Any = self.padded(x, window, 0.0, buffers)
+        cells: Any = padded(self, x, window, 0.0, buffers)
         if not cells.flags.c_contiguous:
             return super().im2col(x, window, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
@@ -60,7 +61,7 @@ class NumpyConvolution(NumpyDepthwise):
         down = (step * far for step, far in zip(steps, window.dilation, strict=True))
         along = (step * far for step, far in zip(steps, window.stride, strict=True))
         strides = (channel, *down, *along, example)
-        target: Any = self.batch_last(col)
+        target: Any = batch_last(self, col)
         np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
         return col
 
@@ -101,6 +102,7 @@ class NumpyConvolution(NumpyDepthwise):
         window: Window,
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
 

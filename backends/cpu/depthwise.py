@@ -8,8 +8,8 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.convolution_kinds import ConvolutionKinds
-from ..generic.spatial import BATCH_LAST
+from ..base import Backend
+from ..generic.spatial import BATCH_LAST, settled
 from ..generic.window import Window
 from . import banded
 from .row_convolution import CACHED_BYTES, Activate, Buffers, block, rows_first, view
@@ -34,7 +34,7 @@ def by_group(x: np.ndarray, groups: int) -> np.ndarray:
     return x.reshape(groups, -1, *x.shape[1:])
 
 
-class NumpyDepthwise(ConvolutionKinds):
+class NumpyDepthwise(Backend):
     """Mixin of `NumpyBackend`."""
 
     def depthwise(
@@ -45,6 +45,7 @@ class NumpyDepthwise(ConvolutionKinds):
         window: Window,
         buffers: Buffers,
         activate: Activate | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if window.dilation[0] != 1 or len(window.size) != 2:
             return super().depthwise(x, W, b, window, buffers, activate)  # type: ignore[arg-type]
@@ -70,7 +71,7 @@ class NumpyDepthwise(ConvolutionKinds):
         if not isinstance(saved, DepthwiseSaved):
             return super().depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
         if not rows_first(delta):
-            delta = self.settled(delta, buffers)
+            delta = settled(self, delta, buffers)
         n, channels, multiplier = delta.shape[0], W.shape[2], W.shape[3]
         share = by_group(delta.transpose(BATCH_LAST), channels)
         W_gradient, b_gradient = gradients

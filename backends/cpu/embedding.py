@@ -10,7 +10,8 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.embedding import EmbeddingRows, check_limits
+from ..base import Backend
+from ..generic.embedding import check_limits
 from .workers import even_parts
 
 LEAST_PULLED = 400_000
@@ -19,7 +20,7 @@ CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, of 8 bytes, stay in the L2 cache."""
 
 
-class NumpyEmbedding(EmbeddingRows):
+class NumpyEmbedding(Backend):
     """Mixin of `NumpyBackend`."""
 
     workers: int

@@ -20,10 +20,10 @@ from backends.typing import Array, CupyArray, HostArray
 from ..base import DTYPES, Backend
 from ..cpu.numpy_backend import UFUNCS
 from ..errors import BackendError
-from ..generic.spatial import Buffers
 from ..generic.window import Window
 from ..scheduling import UpdatePlan
 from ..settings import switch
+from ..signatures import Buffers
 from . import REALS, Kernels
 from . import diagnosis as cupy_diagnosis
 from .convolutions import Convolutions

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from backends.generic.embedding import EmbeddingRows
 from backends.typing import CupyArray
 
+from ..base import Backend
 from . import REALS, Kernels
 
 FINDERS = 256  # as embedding.cu
@@ -18,7 +18,7 @@ _LOOKUP = struct.Struct("=8q")  # `struct Lookup` of embedding.cu
 _LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
 
 
-class CudaEmbedding(EmbeddingRows):
+class CudaEmbedding(Backend):
     """Mixin of `CupyBackend`: launches that do not wait for the device, so that a CUDA graph can hold them.
 
     Nobody looks at the indices on the host: an index that is no row's gives NaN, and its update is left out.
@@ -27,9 +27,6 @@ class CudaEmbedding(EmbeddingRows):
     looks_at_indices = False
 
     kernels: Kernels
-    astype: Any
-    dtype_name: Any
-    empty: Any
 
     def pull_rows(
         self, table: CupyArray, indices: CupyArray, who: str = "pull_rows", out: CupyArray | None = None

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from backends.typing import Array, CupyArray
 
 from ..base import Backend
-from ..generic.spatial import Buffers
+from ..generic.normalizing import over_channels
 from ..generic.window import Window
+from ..signatures import Buffers
 from . import REALS, Kernels, geometry
 from .convolutions import Convolutions
 
@@ -143,7 +144,7 @@ class SpatialKernels(Backend):
             return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
         z, convolved = self.conv2d(x, W, None, windows[0], buffers[0])
         if inner is not None:  # the kernel adds b to the largest alone
-            self.add(z, self.over_channels(b, z), inner)
+            self.add(z, over_channels(self, b, z), inner)
         shape = (*z.shape[:2], *windows[1].out)
         out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
         self._run("max_pool_biased", windows[1], (z, b), (out, winner))

@@ -7,16 +7,14 @@ from typing import Any, ClassVar
 
 from backends.typing import Array, CupyArray
 
-from ..generic.batched import BatchedProducts
+from ..base import Backend
 from .products import Products
 
 
-class Stacks(BatchedProducts):
+class Stacks(Backend):
     """Mixin of `CupyBackend`."""
 
     cupy: Any
-    empty: Callable[..., CupyArray]
-    dtype_name: Callable[[Array], str]
     products: Products
     prefers_own: Callable[[Array, Array], bool]
     joins_products: ClassVar[bool] = True
