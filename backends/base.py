@@ -274,7 +274,7 @@ class Backend(Needed, Powers, ArgumentChecks):
     activation_view = memory_order.activation_view
     empty_activation = memory_order.empty_activation
     fresh_buffers = spatial.fresh_buffers
-    input_like = memory_order.input_like
+    input_like = primitive(given.Template[Array], memory_order.input_like)
     like = primitive(given.Like[Array], spatial.like)
     to_activation_order = primitive(given.Ordering[Array], memory_order.to_activation_order)
     to_image_order = primitive(given.Ordering[Array], memory_order.to_image_order)

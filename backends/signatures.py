@@ -177,6 +177,12 @@ class Ordering(NamedTuple, Generic[A]):
     buffers: Callable[..., A]
 
 
+class Template(NamedTuple, Generic[A]):
+    """Arguments of what makes memory for another array such as `x`."""
+
+    x: A
+
+
 class Like(NamedTuple, Generic[A]):
     """Arguments of scratch memory of a shape, of that name, in the memory order of `x`."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
-from ..signatures import Ordering
+from ..signatures import Ordering, Template
 
 if TYPE_CHECKING:
     from ..base import Backend
@@ -41,6 +41,6 @@ def to_image_order(backend: Backend, given: Ordering[Array]) -> Array:
     return given.x
 
 
-def input_like(backend: Backend, x: Array) -> Array:
+def input_like(backend: Backend, given: Template[Array]) -> Array:
     """Return an uninitialised array of the shape and dtype of `x`, in the order of `to_input_order`."""
-    return backend.empty_activation(tuple(x.shape), backend.dtype_name(x))
+    return backend.empty_activation(tuple(given.x.shape), backend.dtype_name(given.x))
