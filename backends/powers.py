@@ -12,7 +12,7 @@ from . import memory
 from .dispatch import primitive
 from .errors import BackendError
 from .generic import formulas, normalizing
-from .scheduling import Meeting, Task, UpdatePlan, Work, WorkPlan
+from .scheduling import Meeting, Task, UpdatePlan, Work, WorkPlan, in_one_piece
 from .signatures import Lrn, LrnBack, Series
 
 
@@ -116,7 +116,7 @@ class Powers:
 
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         """Return the division of so many examples, of that cost per example; None: they stay together."""
-        return WorkPlan(((slice(0, examples),),), False, True)
+        return in_one_piece(examples)
 
     def plan_shards(self, count: int, meet: bool) -> tuple[tuple[int, int], ...]:
         """Return first and last, behind it, of the shards of a minibatch that every worker computes.

@@ -52,6 +52,11 @@ class WorkPlan(NamedTuple):
     """Whether the minibatch stays in one piece."""
 
 
+def in_one_piece(examples: int) -> WorkPlan:
+    """Return the plan of a minibatch that one worker computes in one piece."""
+    return WorkPlan(((slice(0, examples),),), False, True)
+
+
 class UpdatePlan(NamedTuple):
     """Division of an update of the parameters."""
 

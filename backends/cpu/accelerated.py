@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.typing import NumpyArray
+from backends.typing import Array, NumpyArray
 
 from ..extras import install_command
 from ..generic.window import Window
@@ -27,6 +27,7 @@ from ..signatures import (
     RectifiedBack,
     Series,
     Sliding,
+    Template,
 )
 from .convolution import serves_rows
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from .numpy_backend import NumpyBackend
 
 LEAST_STEPS = 4  # of series that are worth preparing the weights for
-LEAST = 1024  # elements below which calling NumPy twice costs less, and copying by NumPy
+LEAST = 1024  # elements below which calling NumPy twice costs less
 LEAST_FILL = 0.7
 """Share of oneDNN's vectors, of 16 channels, that is used: with 0.49 (20 to 50 channels) rows take 0.6 of its time,
 with 0.62 (1 to 20) 0.5 to 0.8, with 1 (16 to 16, 3 to 32) as long or twice as long."""
@@ -184,20 +185,21 @@ def runs_series(backend: NumpyBackend, given: Series[NumpyArray]) -> bool:
 # ---- memory order
 
 
-def takes_images(backend: NumpyBackend, given: Ordering[NumpyArray]) -> bool:
+def takes_images(backend: NumpyBackend, given: Ordering[NumpyArray] | Template[NumpyArray]) -> bool:
     """Tell whether an array is of images or volumes of several channels, which oneDNN takes channels innermost."""
     return given.x.ndim > 3 and given.x.shape[1] > 1 and backend.accelerates(given.x)
-
-
-def reorders(backend: NumpyBackend, given: Ordering[NumpyArray]) -> bool:
-    """Tell whether it copies an array into another memory order."""
-    return given.x.size >= LEAST and given.x.ndim > 2 and backend.accelerates(given.x)
 
 
 def lies_channels_innermost(backend: NumpyBackend, given: Like[NumpyArray]) -> bool:
     """Tell whether memory is for something beside an array that lies as oneDNN leaves it."""
     x = given.x
     return x.ndim > 2 and backend.accelerates(x) and backend.onednn.running.is_channels_innermost(x)
+
+
+def input_like(backend: NumpyBackend, given: Template[NumpyArray]) -> Array:
+    """Return memory for images, channels innermost."""
+    running = backend.onednn.running
+    return running.channels_innermost(backend.fresh_buffers("float32"), "", tuple(given.x.shape))
 
 
 def lies_for_onednn(backend: NumpyBackend, x: NumpyArray) -> bool:

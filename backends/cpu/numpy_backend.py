@@ -16,7 +16,7 @@ from backends.typing import Array, HostArray, NumpyArray
 from ..base import DTYPES, Backend
 from ..dispatch import dispatching
 from ..errors import DTypeError
-from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, subtrees
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, in_one_piece, subtrees
 from . import batch_norm
 from .accelerated import OneDnn, describe_onednn, multiplies, turns
 from .blas_level1 import LevelOne
@@ -44,7 +44,8 @@ LIGHT = 40_000_000  # multiplications of a step with so few that no product is w
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 LEAST_OF_ONEDNN = 1 << 20
 """Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of oneDNN's time, more 1 to 2 (AVX-512; one thread)."""
-LEAST_ASSIGNED = 1 << 14  # elements of images that are worth it where no recording is made
+LEAST_ASSIGNED = 1 << 14  # elements of images that are worth oneDNN's copy where no recording is made
+LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which products are split, unless examples are many:
 DENSE_EXAMPLES = 128  # at least, and
 DENSE_PARAMETERS = 4_000  # for each of which there must be an example, because each worker has a gradient to be added
@@ -183,7 +184,7 @@ class NumpyBackend(Backend):
 
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         if work is None:
-            return super().plan_work(examples, work)
+            return in_one_piece(examples)
         count = min(self.workers, max(examples // LEAST_EXAMPLES, 1))
         cost = work.multiplications + MULTIPLICATIONS_PER_LOOKUP * work.looked_up
         passes = MULTIPLICATIONS_PER_BYTE * work.largest
@@ -248,6 +249,17 @@ class NumpyBackend(Backend):
         memory = self.empty((length + CACHE_LINE,), dtype)
         start = -memory.ctypes.data % CACHE_LINE // memory.itemsize
         return memory[start : start + length]
+
+    def to_activation_order(self, x: NumpyArray, buffers: Callable[[str, tuple[int, ...]], Array]) -> Array:
+        # An ordinary method: every layer calls it, most often for nothing.
+        turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
+        if turned.flags.c_contiguous:
+            return x
+        view = buffers("input", x.shape)
+        if x.size >= LEAST_REORDERED and x.dtype == view.dtype and x.ndim > 2 and self.accelerates(x):
+            return self.onednn.running.reordered(x, view)
+        view[...] = x
+        return view
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
         view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..dispatch import Choice, Table, always
 from ..generic import spatial
-from . import accelerated, batch_norm, convolution, dense, depthwise, embedding, memory_order
+from . import accelerated, batch_norm, convolution, dense, depthwise, embedding
 from .accelerated import by_onednn
 
 TABLE: Table = {
@@ -85,15 +85,10 @@ TABLE: Table = {
     "scatter_add": (Choice(always, embedding.scatter_add),),
     "sum_of_products": (Choice(dense.has_room, dense.sum_of_products),),
     # ---- memory order
-    "input_like": (Choice(accelerated.takes_images, memory_order.input_like),),
+    "input_like": (Choice(accelerated.takes_images, accelerated.input_like),),
     "like": (
         Choice(accelerated.lies_channels_innermost, by_onednn("running", "like")),
         Choice(convolution.lies_rows_first, convolution.memory_rows_first),
-    ),
-    "to_activation_order": (
-        Choice(memory_order.lies_in_order, memory_order.as_it_lies),
-        Choice(accelerated.reorders, by_onednn("running", "in_activation_order")),
-        Choice(always, memory_order.in_order),
     ),
     "to_image_order": (Choice(accelerated.takes, by_onednn("running", "in_image_order")),),
     "to_input_order": (Choice(accelerated.takes_images, by_onednn("running", "in_input_order")),),

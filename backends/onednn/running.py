@@ -128,15 +128,6 @@ def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> Numpy
     return x if is_channels_innermost(x) else reordered(x, channels_innermost(buffers, name, tuple(x.shape)))
 
 
-def in_activation_order(given: Ordering[NumpyArray]) -> NumpyArray:
-    """Return a copy with the batch innermost."""
-    view = given.buffers("input", given.x.shape)
-    if view.dtype == given.x.dtype:
-        return reordered(given.x, view)
-    view[...] = given.x
-    return view
-
-
 def in_image_order(given: Ordering[NumpyArray]) -> NumpyArray:
     """Return an array, or its copy, channels innermost."""
     return with_channels_innermost(*given, "image")
