@@ -1,137 +1,48 @@
 """Every array primitive once, generic, in the array API.
 
-A concrete backend names its array namespace (`xp`) and overrides only what it does better. Shapes are
-DL4J's (``[N, C, H, W]``); an activation lies in memory with the batch innermost (``C, H, W, N``), which
-travels as strides.
+A concrete backend names its array namespace (`xp`) and overrides only what it does better: a primitive as an ordinary
+method, or, where conditions decide, by choices in a table (`backends.dispatch`). Shapes are DL4J's (``[N, C, H, W]``);
+an activation lies in memory with the batch innermost (``C, H, W, N``), which travels as strides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
-from backends.typing import Array, HostArray
+from backends.typing import Array
 
+from . import signatures as given
 from .argument_checks import ArgumentChecks
-from .errors import DTypeError, unknown_dtype
-from .generic.batched import BatchedProducts
-from .generic.convolution_kinds import ConvolutionKinds
-from .generic.embedding import EmbeddingRows
-from .generic.memory_order import MemoryOrder
-from .generic.normalizing import Normalizing
-from .generic.random_bits import RandomBits
-from .generic.volume_pooling import VolumePooling
-from .memory import MemoryChecks
-from .scheduling import Scheduling
+from .dispatch import primitive
+from .generic import (
+    batched,
+    convolution_kinds,
+    dense,
+    embedding,
+    memory_order,
+    normalizing,
+    pooling,
+    random_bits,
+    spatial,
+    volume_pooling,
+)
+from .needed import DTYPES as DTYPES
+from .needed import Needed
+from .powers import Powers
 
-DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
-
-class Backend(
-    MemoryOrder,
-    ConvolutionKinds,
-    RandomBits,
-    EmbeddingRows,
-    Normalizing,
-    BatchedProducts,
-    VolumePooling,
-    ArgumentChecks,
-    MemoryChecks,
-    Scheduling,
-):
+class Backend(Needed, Powers, ArgumentChecks):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
-    Parameters
-    ----------
-    xp : module
-        The array namespace.
-    device : object, optional
-        Of new arrays; None for the namespace's default.
+    What it takes over from `Needed` a backend must have of its own, from `Powers` it may lack; the operators are here.
     """
 
-    name = "generic"
-    compiles: ClassVar[bool] = False
-    """Whether `run_formula` makes one kernel of a formula."""
-    uploads: Any = None
-    """An object that copies host data without waiting, where there is something better than `from_host`."""
-    multiplies_bool = False
-    """Whether False and True are 0 and 1 in a product with floats."""
-    settings: Any = None
-    """The context variable of its array library that `quiet` changes."""
-    silent: ClassVar[bool] = False
-    """Whether its calls are reported to nobody, because they are being recorded."""
-
-    def __init__(self, xp: Any, device: Any = None) -> None:
-        self.xp, self.device = xp, device
-        self.dtypes = {name: getattr(xp, name) for name in DTYPES}
-        self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
-
-    @property
-    def plain(self) -> Backend:
-        """The backend itself; of one that reports its calls, the backend that computes."""
-        return self
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>"
-
-    # ---- arrays in and out
-
-    def is_array(self, x: object) -> bool:
-        """Tell whether `x` is an array of this backend."""
-        return hasattr(x, "__array_namespace__") and x.__array_namespace__() is self.xp
+    # ---- arrays
 
     def fits(self, x: Any, like: Array) -> bool:
         """Tell whether `x` is an array of the shape and the dtype of another."""
         return self.is_array(x) and x.dtype == like.dtype and x.shape == like.shape
-
-    def dtype(self, name: str) -> Any:
-        """Return this backend's dtype object of that name."""
-        try:
-            return self.dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
-        except (AttributeError, KeyError, TypeError):
-            raise unknown_dtype(name, DTYPES) from None
-
-    def dtype_name(self, x: Array) -> str:
-        """Return the name of an array's dtype."""
-        return self.dtype_names.get(x.dtype) or str(x.dtype)
-
-    def is_ready(self, x: object, dtype: str) -> bool:
-        """Tell at once whether `x` is an array of this backend and dtype; False where that takes a closer look."""
-        return False
-
-    def asarray(self, data: Any, dtype: str) -> Array:
-        """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""
-        kind = self.dtype(dtype)
-        try:
-            return self.xp.asarray(data, dtype=kind, device=self.device)
-        except (TypeError, ValueError) as error:
-            raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
-
-    def from_host(self, array: Any, dtype: str) -> Array:
-        """Return a copy of a numpy array on this backend."""
-        return self.reshape(self.asarray(array.tolist(), dtype), array.shape)  # nested lists lose a shape like [0, 3]
-
-    def to_host(self, x: Array) -> HostArray:
-        """Return `x` as a numpy.ndarray."""
-        import numpy
-
-        return numpy.asarray(x)
-
-    def describe(self) -> dict[str, str]:
-        """Return facts for the diagnosis that ``python -m nd`` prints."""
-        return {"namespace": getattr(self.xp, "__name__", str(self.xp)), "device": str(self.device)}
-
-    def quiet(self) -> AbstractContextManager[object]:
-        """Return a context manager in which the backend does not warn of numbers that are not finite."""
-        return nullcontext()
-
-    def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function as in `quiet`, at less cost; it does not see context variables."""
-        return function(*arguments)
-
-    def synchronize(self) -> None:
-        """Wait until every operation issued so far has run."""
 
     def item(self, x: Array | float) -> float:
         """Return the only element of `x` as a Python number."""
@@ -333,64 +244,89 @@ class Backend(
             self.multiply(c, beta, c)
         return self.add(c, product, c)
 
-    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
-        """alpha * x + beta * y into `y`; `scratch` is of their shape."""
-        self.multiply(x, alpha, scratch)
-        self.multiply(y, beta, y)
-        return self.add(scratch, y, y)
-
     def svd(self, a: Array) -> tuple[Array, Array, Array]:
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)
-
-    def lstm(self, x: Array, weights: Any, state: Sequence[Array], training: bool, reverse: bool, buffers: Any) -> Any:
-        """Return a pass of ``x [T, N, C]`` through LSTM units in one go, its outputs and state; None where none can."""
-        return None
-
-    def lstm_back(self, ran: Any, epsilon: Array, grads: Any) -> Array:
-        """Write the gradients of the weights from ``epsilon [N, H, T]`` and what `lstm` returned; return dL/dx."""
-        return ran.backward(epsilon, grads)
-
-    def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
-        """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
-        formula.formula(*arguments)
-
-    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
-        """Return the sums of an `nd.Summed`, arrays ``[]``, in the elements of `out`; `current` as in `run_formula`."""
-        sums = formula.formula(*arguments)
-        if out is None:
-            return sums
-        cells = self.cells(out)
-        for cell, total in zip(cells, sums if isinstance(sums, tuple) else (sums,), strict=True):
-            self.assign(cell, total)
-        return cells if isinstance(sums, tuple) else cells[0]
 
     def cells(self, vector: Array) -> tuple[Array, ...]:
         """Return views ``[]`` of the elements of a vector."""
         return tuple(self.reshape_view(vector[place : place + 1], ()) for place in range(vector.shape[0]))
 
-    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
-        """Write the gradients of W and b in x @ W + b: ``x.T @ delta`` and, a vector, the sums of delta's columns."""
-        self.matmul(self.transpose(x), delta, W_gradient)
-        if b_gradient is not None:
-            self.sum_into(delta, 0, b_gradient)
-
-    # ---- activations that networks spend their time on
-
     def relu(self, x: Array, out: Array | None = None) -> Array:
         """max(x, 0)."""
         return self.maximum(x, 0.0, out)
 
-    def relu_back(self, a: Array, epsilon: Array, out: Array | None = None) -> Array:
-        """Return epsilon where ``a = relu(x)`` is positive, else 0."""
-        if out is None or out is epsilon:
-            return self.multiply(epsilon, self.xp.astype(self.greater(a, 0.0), a.dtype), out)
-        return self.multiply(self.greater(a, 0.0, out), epsilon, out)
+    relu_back = primitive(given.RectifiedBack[Array], dense.relu_back)
+    softmax = primitive(given.Softmax[Array], dense.softmax)
 
-    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
-        """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum against overflow; a bias is added to x first."""
-        if bias is not None:
-            x = self.add(x, bias, x)
-        out = self.subtract(x, self.max(x, axis, True), out)
-        self.exp(out, out)
-        return self.divide(out, self.sum(out, axis, True), out)
+    # ---- products and sums that are more than one
+
+    affine_gradients = primitive(given.AffineGradients[Array], dense.affine_gradients)
+    axpby = primitive(given.WeightedSum[Array], dense.axpby)
+    batched_matmul = primitive(given.Stacks[Array], batched.batched_matmul)
+    gradients_of_products = primitive(given.StackGradients[Array], batched.gradients_of_products)
+    products_with = batched.products_with
+    row_products = normalizing.row_products
+    sum_of_products = primitive(given.SumOfProducts[Array], batched.sum_of_products)
+
+    # ---- memory order
+
+    activation_view = memory_order.activation_view
+    empty_activation = memory_order.empty_activation
+    fresh_buffers = spatial.fresh_buffers
+    input_like = primitive(given.Template[Array], memory_order.input_like)
+    like = primitive(given.Like[Array], spatial.like)
+    to_activation_order = primitive(given.Ordering[Array], memory_order.to_activation_order)
+    to_image_order = primitive(given.Ordering[Array], memory_order.to_image_order)
+    to_input_order = primitive(given.Ordering[Array], memory_order.to_input_order)
+
+    # ---- convolution
+
+    im2col = primitive(given.Sliding[Array], spatial.im2col)
+    col2im = primitive(given.Sliding[Array], spatial.col2im)
+    conv2d = primitive(given.Convolution[Array], spatial.conv2d)
+    conv2d_backward = primitive(given.ConvolutionBack[Array], spatial.conv2d_backward)
+    conv2d_max_pool = primitive(given.PooledConvolution[Array], spatial.conv2d_max_pool)
+    conv2d_max_pool_backward = primitive(given.PooledConvolutionBack[Array], spatial.conv2d_max_pool_backward)
+    conv3d = primitive(given.Convolution[Array], convolution_kinds.conv3d)
+    conv3d_backward = primitive(given.ConvolutionBack[Array], convolution_kinds.conv3d_backward)
+    deconv = primitive(given.Convolution[Array], convolution_kinds.deconv)
+    deconv_backward = primitive(given.DeconvolutionBack[Array], convolution_kinds.deconv_backward)
+    depthwise = primitive(given.Convolution[Array], convolution_kinds.depthwise)
+    depthwise_backward = primitive(given.ConvolutionBack[Array], convolution_kinds.depthwise_backward)
+    locally_connected = primitive(given.Convolution[Array], convolution_kinds.locally_connected)
+    locally_connected_backward = primitive(given.ConvolutionBack[Array], convolution_kinds.locally_connected_backward)
+    product_of_channels = spatial.product_of_channels
+    sum_channels = spatial.sum_channels
+
+    # ---- pooling
+
+    avg_pool = primitive(given.AveragePooling[Array], pooling.avg_pool)
+    avg_pool_backward = primitive(given.PoolingBack[Array], pooling.avg_pool_backward)
+    avg_pool3d = primitive(given.Sliding[Array], volume_pooling.avg_pool3d)
+    avg_pool3d_backward = primitive(given.PoolingBack[Array], volume_pooling.avg_pool3d_backward)
+    largest = primitive(given.Sliding[Array], pooling.largest)
+    max_pool = primitive(given.Sliding[Array], pooling.max_pool)
+    max_pool_backward = primitive(given.PoolingBack[Array], pooling.max_pool_backward)
+    max_pool3d = primitive(given.Sliding[Array], volume_pooling.max_pool3d)
+    max_pool3d_backward = primitive(given.PoolingBack[Array], volume_pooling.max_pool3d_backward)
+    pnorm_pool = primitive(given.NormPooling[Array], pooling.pnorm_pool)
+    pnorm_pool_backward = primitive(given.NormPoolingBack[Array], pooling.pnorm_pool_backward)
+
+    # ---- normalisation
+
+    channel_sums = normalizing.channel_sums
+    for_channels = normalizing.for_channels
+    channel_moments = primitive(given.Moments[Array], normalizing.channel_moments)
+    channel_error_sums = primitive(given.ErrorSums[Array], normalizing.channel_error_sums)
+    normalize_channels = primitive(given.Normalization[Array], normalizing.normalize_channels)
+    normalize_channels_back = primitive(given.NormalizationBack[Array], normalizing.normalize_channels_back)
+    normalize_rows = primitive(given.Rows[Array], normalizing.normalize_rows)
+    normalize_rows_back = primitive(given.RowsBack[Array], normalizing.normalize_rows_back)
+
+    # ---- rows of tables, random numbers
+
+    pull_rows = primitive(given.Lookup[Array], embedding.pull_rows)
+    scatter_add = primitive(given.RowUpdates[Array], embedding.scatter_add)
+    dropout_factors = primitive(given.Dropout[Array], random_bits.dropout_factors)
+    random_uniform = random_bits.random_uniform

@@ -6,11 +6,16 @@ import contextlib
 import functools
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
 from .errors import SizeError
+
+if TYPE_CHECKING:
+    from .base import Backend
+    from .needed import Needed
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container's limit stands, by version of Linux's control groups."""
@@ -46,20 +51,17 @@ def check_memory(who: str, needed: int, purpose: str, remedy: str, there: int | 
         raise SizeError(f"{who}: {purpose} would take {needed:,} bytes, got a memory of {there:,}. {remedy}")
 
 
-class MemoryChecks:
-    """Mixin of `Backend`."""
+def check_memory_of(backend: Needed, who: str, needed: int, purpose: str, remedy: str) -> None:
+    """Raise SizeError where arrays would need more bytes than there are; parameters as `check_memory`."""
+    check_memory(who, needed, purpose, remedy, backend.memory_size())
 
-    copy: Callable[[Array], Array]
 
-    def memory_size(self) -> int | None:
-        """Return the bytes of the memory in which arrays lie, None where nothing tells."""
-        return host_memory()
+def snapshot(backend: Backend, arrays: Sequence[Array]) -> list[Array]:
+    """Return copies of arrays that lie to one another as they do, as far as the backend knows: one of each."""
+    copies = {id(array): backend.copy(array) for array in arrays}
+    return [copies[id(array)] for array in arrays]
 
-    def check_memory(self, who: str, needed: int, purpose: str, remedy: str) -> None:
-        """Raise SizeError where arrays would need more bytes than there are; parameters as `check_memory`."""
-        check_memory(who, needed, purpose, remedy, self.memory_size())
 
-    def snapshot(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return copies of arrays that lie to one another as they do, as far as the backend knows: one of each."""
-        copies = {id(array): self.copy(array) for array in arrays}
-        return [copies[id(array)] for array in arrays]
+def lasting(backend: Backend, length: int, dtype: str) -> Array:
+    """Return an uninitialised vector that belongs to no recording, also while one is made."""
+    return backend.empty((length,), dtype)

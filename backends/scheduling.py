@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from backends.typing import Array
-
-from .errors import BackendError
 
 Task = Callable[[], object]
 
@@ -52,6 +50,11 @@ class WorkPlan(NamedTuple):
     """Whether there is so little to do that no matrix product is worth more than one worker."""
     undivided: bool
     """Whether the minibatch stays in one piece."""
+
+
+def in_one_piece(examples: int) -> WorkPlan:
+    """Return the plan of a minibatch that one worker computes in one piece."""
+    return WorkPlan(((slice(0, examples),),), False, True)
 
 
 class UpdatePlan(NamedTuple):
@@ -106,81 +109,3 @@ def subtrees(first: int, stop: int, most: int) -> list[tuple[int, int]]:
         return [(first, stop)]
     middle = (first + stop) // 2
     return [*subtrees(first, middle, most // 2), *subtrees(middle, stop, most - most // 2)]
-
-
-class Scheduling:
-    """Mixin of `Backend`: everything at once, one after the other, and never recorded."""
-
-    needs_no_hold = False
-    """Whether a single light task runs as well without `run_tasks`, which is most often one of microseconds."""
-    keeps_addresses = False
-    """Whether a recording knows memory by its address, and does not keep it."""
-
-    # ---- recording
-
-    def recorder(self) -> Any:
-        """Return the backend on which `nd.record` records a computation; None where there is none."""
-        return None
-
-    def traceable(self, x: Array) -> Array:
-        """Return a view of `x` for computations that are recorded."""
-        return x
-
-    @property
-    def replays_on(self) -> Any:
-        """The backend on which what is recorded here is replayed: itself where it records nothing."""
-        return self
-
-    def noted(self, call: Callable[[], object]) -> None:
-        """Make a call of the host's; a recording makes it again at that place, in every replay."""
-        call()
-
-    def deferred_memory(self, count: int, dtype: str) -> Array | None:
-        """Return a vector of zeros for numbers that the device decides by, as the host does not wait for it.
-
-        None where an operation is over when it returns, so that the host decides.
-        """
-        return None
-
-    # ---- work side by side
-
-    def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
-        """Return the division of so many examples, of that cost per example; None: they stay together."""
-        return WorkPlan(((slice(0, examples),),), False, True)
-
-    def plan_shards(self, count: int, meet: bool) -> tuple[tuple[int, int], ...]:
-        """Return first and last, behind it, of the shards of a minibatch that every worker computes.
-
-        Each has a part of the tree of halves, see `subtrees`; where they `meet`, one shard.
-
-        Raises
-        ------
-        BackendError
-            Shards that meet cannot run side by side.
-        """
-        if meet:
-            raise BackendError(
-                f"shards: layers whose examples meet, as in batch normalisation, must run side by side, which "
-                f"{type(self).__name__} does not do. Leave shards out, or train on the CPU."
-            )
-        return ((0, count),)
-
-    def plan_update(self, length: int) -> UpdatePlan:
-        """Return the division of an update of so many parameters."""
-        return UpdatePlan(((0, length),), max(length, 1), 0)
-
-    def meeting(self, count: int) -> Meeting:
-        """Return where so many workers exchange numbers, as many as a plan has."""
-        return Meeting()
-
-    def run_tasks(self, tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[Any]:
-        """Run tasks that do not depend on one another, as many as a plan has workers; return their results.
-
-        `light` tasks have no product that is worth more than one worker. Those that take the seats of a meeting run
-        side by side in any case.
-        """
-        return [task() for task in tasks]
-
-    def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
-        """Run such tasks one after the other in this thread; their numbers are those of `run_tasks`."""
-        return [task() for task in tasks]

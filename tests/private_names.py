@@ -6,7 +6,7 @@ import functools
 from tests.source_files import FUNCTIONS, class_table, classes, last_name, parse
 
 LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
-OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # which are public
+OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}  # which are public
 BY_TEXT = {"attrgetter", "delattr", "getattr", "hasattr", "setattr"}
 OF_ITSELF = {"copy", "deepcopy", "replace"}  # what they return is of the class of their argument
 

@@ -119,9 +119,11 @@ def _docstrings(tree):
 
 
 def _documents(definition, method, table):
-    """Tell whether a class or one of its bases documents a method."""
+    """Tell whether a class or one of its bases documents a method, or makes it of a function, which has a docstring."""
     for member in definition.body:
         if isinstance(member, FUNCTIONS) and member.name == method and ast.get_docstring(member):
+            return True
+        if isinstance(member, ast.Assign) and method in map(last_name, member.targets):
             return True
     bases = [other for base in definition.bases for _, _, other in table.get(last_name(base), [])]
     return any(_documents(base, method, table) for base in bases if base is not definition)

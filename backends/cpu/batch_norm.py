@@ -14,15 +14,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from backends.typing import Array, NumpyArray
 
 from ..errors import ShapeError
-from ..generic.normalizing import Normalizing
+from ..signatures import ErrorSums, Moments, Normalization, NormalizationBack
 from .caches import l2_cache_bytes
+
+if TYPE_CHECKING:
+    from .numpy_backend import NumpyBackend
 
 Buffers = Callable[..., NumpyArray]
 Index = tuple[slice, slice]
@@ -187,109 +190,99 @@ def _like(x: np.ndarray, axes: tuple[int, ...], buffers: Buffers, name: str) -> 
     return lying.transpose(np.argsort(axes))
 
 
-class NumpyBatchNorm(Normalizing):
-    """Mixin of `NumpyBackend`: batch normalisation piece by piece. Nothing keeps x less the mean."""
+# ---- the primitives. Nothing keeps x less the mean
 
-    def for_channels(self, x: NumpyArray, buffers: Buffers, like: NumpyArray | None = None) -> Array:
-        if like is None:
-            return x if layout_of(x) is not None else self.to_activation_order(x, buffers)
-        layout = layout_of(like)
-        if layout is None or x.transpose(layout.axes).flags.c_contiguous:
-            return x
-        ordered = _like(x, layout.axes, buffers, "ordered")
-        np.copyto(ordered, x)
-        return ordered
 
-    def channel_moments(self, x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
+def for_channels(backend: NumpyBackend, x: NumpyArray, buffers: Buffers, like: NumpyArray | None = None) -> Array:
+    """Return x, or its copy, in an order without gaps; that of `like`, which has been returned."""
+    if like is None:
+        return x if layout_of(x) is not None else backend.to_activation_order(x, buffers)
+    layout = layout_of(like)
+    if layout is None or x.transpose(layout.axes).flags.c_contiguous:
+        return x
+    ordered = _like(x, layout.axes, buffers, "ordered")
+    np.copyto(ordered, x)
+    return ordered
+
+
+def moments(backend: NumpyBackend, given: Moments[NumpyArray]) -> None:
+    """Write mean and sum of squared deviations."""
+    x, out, buffers = given
+    layout = _known(x)
+    view, ones = layout.view(x), _filled(layout.length, 1.0, buffers, "ones", x)
+    means, left, squares = (_table(layout, buffers, name, x) for name in ("means", "left", "squares"))
+    for index in layout.pieces:
+        piece, mean = layout.piece(view, index), means[index]
+        layout.sum(piece, ones, mean)
+        np.divide(mean, layout.length, out=mean)
+        away = _scratch(piece, buffers)
+        np.subtract(piece, layout.across(means, index), out=away)
+        layout.sum(away, ones, left[index])
+        layout.sum_products(away, away, ones, squares[index])
+    _combine(layout, (means, left, squares), out)
+
+
+def normalized(backend: NumpyBackend, given: Normalization[NumpyArray]) -> Array:
+    """Normalise piece by piece."""
+    x, _, (mean, factor, shift), buffers, rectify = given
+    layout = layout_of(x)
+    if layout is None:
+        x = np.asanyarray(backend.to_activation_order(x, buffers))
         layout = _known(x)
-        view, ones = layout.view(x), _filled(layout.length, 1.0, buffers, "ones", x)
-        means, left, squares = (_table(layout, buffers, name, x) for name in ("means", "left", "squares"))
-        for index in layout.pieces:
-            piece, mean = layout.piece(view, index), means[index]
-            layout.sum(piece, ones, mean)
-            np.divide(mean, layout.length, out=mean)
-            away = _scratch(piece, buffers)
-            np.subtract(piece, layout.across(means, index), out=away)
-            layout.sum(away, ones, left[index])
-            layout.sum_products(away, away, ones, squares[index])
-        _combine(layout, (means, left, squares), out)
+    out = _like(x, layout.axes, buffers, "a")
+    view, into = layout.view(x), layout.view(out)
+    mean, factor = layout.spread(mean, buffers, "spread_mean"), layout.spread(factor, buffers, "spread_factor")
+    zeros = _filled(layout.shape[2], 0.0, buffers, "zeros", x)  # a third of the time that one zero takes
+    if not isinstance(shift, float):
+        shift = layout.spread(shift, buffers, "spread_shift")
+    for index in layout.pieces:
+        piece = layout.piece(into, index)
+        np.subtract(layout.piece(view, index), layout.across(mean, index), out=piece)
+        np.multiply(piece, layout.across(factor, index), out=piece)
+        np.add(piece, shift if isinstance(shift, float) else layout.across(shift, index), out=piece)
+        if rectify:
+            np.maximum(piece, zeros, out=piece)
+    return out
 
-    def normalize_channels(
-        self,
-        x: NumpyArray,
-        centered: Array | None,
-        vectors: tuple[NumpyArray, NumpyArray, Any],
-        buffers: Buffers,
-        rectify: bool = False,
-    ) -> Array:
-        layout = layout_of(x)
-        if layout is None:
-            x = np.asanyarray(self.to_activation_order(x, buffers))
-            layout = _known(x)
-        out, (mean, factor, shift) = _like(x, layout.axes, buffers, "a"), vectors
-        view, into = layout.view(x), layout.view(out)
-        mean, factor = layout.spread(mean, buffers, "spread_mean"), layout.spread(factor, buffers, "spread_factor")
-        zeros = _filled(layout.shape[2], 0.0, buffers, "zeros", x)  # a third of the time that one zero takes
-        if not isinstance(shift, float):
-            shift = layout.spread(shift, buffers, "spread_shift")
-        for index in layout.pieces:
-            piece = layout.piece(into, index)
-            np.subtract(layout.piece(view, index), layout.across(mean, index), out=piece)
-            np.multiply(piece, layout.across(factor, index), out=piece)
-            np.add(piece, shift if isinstance(shift, float) else layout.across(shift, index), out=piece)
-            if rectify:
-                np.maximum(piece, zeros, out=piece)
-        return out
 
-    def channel_error_sums(
-        self,
-        epsilon: NumpyArray,
-        x: NumpyArray,
-        centered: Array | None,
-        mean: NumpyArray,
-        out: NumpyArray,
-        buffers: Buffers,
-        rectified: NumpyArray | None = None,
-    ) -> None:
-        layout = _known(x)
-        view, errors, ones = layout.view(x), layout.view(epsilon), _filled(layout.length, 1.0, buffers, "ones", x)
-        totals, products = (_table(layout, buffers, name, x) for name in ("totals", "products"))
-        mean = layout.spread(mean, buffers, "spread_mean")
-        for index in layout.pieces:
-            piece, error = layout.piece(view, index), layout.piece(errors, index)
-            if rectified is not None:
-                above = _scratch(piece, buffers, "above", "bool")
-                np.greater(layout.piece(layout.view(rectified), index), 0.0, out=above)
-                np.multiply(error, above, out=error)
-            away = _scratch(piece, buffers)
-            np.subtract(piece, layout.across(mean, index), out=away)
-            layout.sum(error, ones, totals[index])
-            layout.sum_products(error, away, ones, products[index])
-        for table, row in ((totals, out[0]), (products, out[1])):
-            np.add.reduce(layout.by_channels(table, x.shape[1]), axis=0, out=row)
+def error_sums(backend: NumpyBackend, given: ErrorSums[NumpyArray]) -> None:
+    """Write the sums of epsilon, and of epsilon times x less the mean."""
+    epsilon, x, _, mean, out, buffers, rectified = given
+    layout = _known(x)
+    view, errors, ones = layout.view(x), layout.view(epsilon), _filled(layout.length, 1.0, buffers, "ones", x)
+    totals, products = (_table(layout, buffers, name, x) for name in ("totals", "products"))
+    mean = layout.spread(mean, buffers, "spread_mean")
+    for index in layout.pieces:
+        piece, error = layout.piece(view, index), layout.piece(errors, index)
+        if rectified is not None:
+            above = _scratch(piece, buffers, "above", "bool")
+            np.greater(layout.piece(layout.view(rectified), index), 0.0, out=above)
+            np.multiply(error, above, out=error)
+        away = _scratch(piece, buffers)
+        np.subtract(piece, layout.across(mean, index), out=away)
+        layout.sum(error, ones, totals[index])
+        layout.sum_products(error, away, ones, products[index])
+    for table, row in ((totals, out[0]), (products, out[1])):
+        np.add.reduce(layout.by_channels(table, x.shape[1]), axis=0, out=row)
 
-    def normalize_channels_back(
-        self,
-        epsilon: NumpyArray,
-        x: NumpyArray,
-        centered: Array | None,
-        vectors: tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray],
-        buffers: Buffers,
-    ) -> Array:
-        layout = _known(x)
-        view, errors = layout.view(x), layout.view(epsilon)
-        names = ("spread_mean", "spread_factor", "spread_slope", "spread_shift")
-        spread = [layout.spread(vector, buffers, name) for vector, name in zip(vectors, names, strict=True)]
-        for index in layout.pieces:
-            piece, error = layout.piece(view, index), layout.piece(errors, index)
-            mean, factor, slope, shift = (layout.across(vector, index) for vector in spread)
-            away = _scratch(piece, buffers)
-            np.subtract(piece, mean, out=away)
-            np.multiply(away, slope, out=away)
-            np.multiply(error, factor, out=error)
-            np.subtract(error, away, out=error)
-            np.subtract(error, shift, out=error)
-        return epsilon
+
+def back(backend: NumpyBackend, given: NormalizationBack[NumpyArray]) -> Array:
+    """Write the errors of x into the memory of epsilon."""
+    epsilon, x, _, vectors, buffers = given
+    layout = _known(x)
+    view, errors = layout.view(x), layout.view(epsilon)
+    names = ("spread_mean", "spread_factor", "spread_slope", "spread_shift")
+    spread = [layout.spread(vector, buffers, name) for vector, name in zip(vectors, names, strict=True)]
+    for index in layout.pieces:
+        piece, error = layout.piece(view, index), layout.piece(errors, index)
+        mean, factor, slope, shift = (layout.across(vector, index) for vector in spread)
+        away = _scratch(piece, buffers)
+        np.subtract(piece, mean, out=away)
+        np.multiply(away, slope, out=away)
+        np.multiply(error, factor, out=error)
+        np.subtract(error, away, out=error)
+        np.subtract(error, shift, out=error)
+    return epsilon
 
 
 def _known(x: np.ndarray) -> Layout:

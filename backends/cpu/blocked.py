@@ -13,8 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from backends.typing import NumpyArray
+
 from ..generic.window import Window
-from .row_convolution import CACHED_BYTES, Activate, Buffers, block
+from ..signatures import Convolution, ConvolutionBack
+from .row_convolution import CACHED_BYTES, Buffers, block
 
 
 class BlockedSaved(NamedTuple):
@@ -45,15 +48,9 @@ class BlockedConvolution:
         rows, at_once = self.window.out[0], max(CACHED_BYTES // max(self.depth * self.columns * itemsize, 1), 1)
         return [slice(start, min(start + at_once, rows)) for start in range(0, rows, at_once)]
 
-    def forward(
-        self,
-        x: np.ndarray,
-        W: np.ndarray,
-        b: np.ndarray | None,
-        buffers: Buffers,
-        activate: Activate | None = None,
-    ) -> tuple[np.ndarray, BlockedSaved]:
+    def forward(self, given: Convolution[NumpyArray]) -> tuple[np.ndarray, BlockedSaved]:
         """Return ``z [N, n_out, *out]``, activated, and the cache that `backward` needs."""
+        x, W, b, _, buffers, activate, _ = given
         cells, kernel = self._padded(x, buffers), self._matrix(W, buffers)
         z = block(buffers, "z", (self.n_out, *self.window.out, self.n))
         pieces = self.pieces(x.itemsize)
@@ -66,16 +63,9 @@ class BlockedConvolution:
                 activate(out)
         return z.transpose(z.ndim - 1, *range(z.ndim - 1)), BlockedSaved(cells, self)
 
-    def backward(
-        self,
-        delta: np.ndarray,
-        kept: np.ndarray,
-        W: np.ndarray,
-        gradients: tuple[np.ndarray, np.ndarray | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> np.ndarray | None:
+    def backward(self, given: ConvolutionBack[NumpyArray]) -> np.ndarray | None:
         """Write the gradients, return that of x ``[N, C, ...]`` unless nobody needs it."""
+        delta, (kept, _), W, _, gradients, buffers, need_epsilon = given
         share = delta.transpose(*range(1, delta.ndim), 0)
         if not share.flags.c_contiguous:
             share = block(buffers, "delta", (self.n_out, *self.window.out, self.n))

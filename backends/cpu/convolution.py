@@ -1,32 +1,78 @@
-"""NumPy's convolution: the choice of an algorithm, and the entry points."""
+"""NumPy's convolution: the algorithms, and where each is the one. Image rows lie outermost in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.typing import Array, NumpyArray
 
+from ..generic.spatial import batch_last, gathered, padded
 from ..generic.window import Window
+from ..signatures import (
+    Convolution,
+    ConvolutionBack,
+    Like,
+    PooledConvolution,
+    PooledConvolutionBack,
+    Sliding,
+)
 from . import pooled_rows, toom_cook
 from .blocked import blocked
-from .depthwise import NumpyDepthwise
 from .pointwise import PointwiseConvolution
-from .row_convolution import Buffers, Geometry, RowConvolution, rows_first, view
+from .row_convolution import Geometry, RowConvolution, rows_first, view
 from .toom_cook_rows import ToomCookRows
+
+if TYPE_CHECKING:
+    from .numpy_backend import NumpyBackend
 
 LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
 LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms cost more than they save
 
 
-def algorithm_for(window: Window, W: Array, n: int, pooled: bool = False) -> RowConvolution | None:
-    """Return the algorithm that convolves these windows, before 2x2 pooling or not; None where im2col does better."""
-    if window.stride[0] != 1 or window.dilation[0] != 1 or window.out[1] * n < LEAST_COLUMNS:
-        return None
-    return _algorithm(Geometry(window, W.shape[1], W.shape[0], n), np.dtype(W.dtype), pooled)
+# ---- where
+
+
+def is_pointwise(backend: NumpyBackend, given: Convolution[NumpyArray]) -> bool:
+    """Tell whether the kernel has one cell, and images no padding."""
+    return given.x.ndim == 4 and given.window.kernel == (1, 1) and not given.window.has_padding
+
+
+def rows_serve(backend: NumpyBackend, given: Convolution[NumpyArray]) -> bool:
+    """Tell whether a product for each output row does better than im2col."""
+    return serves_rows(given.window, given.x.shape[0])
+
+
+def serves_rows(window: Window, n: int) -> bool:
+    """Tell the same of windows over n examples."""
+    return window.stride[0] == window.dilation[0] == 1 and window.out[1] * n >= LEAST_COLUMNS
+
+
+def rows_pool(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) -> bool:
+    """Tell whether the rows serve, and pooling takes 2x2 cells side by side and leaves none over."""
+    window, pool = given.windows
+    halves = pool.kernel == (2, 2) and pool.tiles_exactly and window.out == (2 * pool.out[0], 2 * pool.out[1])
+    return halves and serves_rows(window, given.x.shape[0])
+
+
+def rows_have_pooled(backend: NumpyBackend, given: PooledConvolutionBack[NumpyArray]) -> bool:
+    """Tell whether the way forward was that of `pooled_by_rows`."""
+    return isinstance(given.saved, pooled_rows.PooledSaved)
+
+
+def lies_rows_first(backend: NumpyBackend, given: Like[NumpyArray]) -> bool:
+    """Tell whether image rows lie outermost."""
+    return rows_first(given.x)
+
+
+# ---- how
+
+
+def algorithm_for(window: Window, W: NumpyArray, n: int, pooled: bool = False) -> RowConvolution:
+    """Return the algorithm that convolves these windows by rows, before 2x2 pooling or not."""
+    return _algorithm(Geometry(window, W.shape[1], W.shape[0], n), W.dtype, pooled)
 
 
 @lru_cache(maxsize=256)
@@ -43,103 +89,56 @@ def _pointwise(geometry: Geometry) -> PointwiseConvolution:
     return PointwiseConvolution(geometry)
 
 
-def halves(window: Window, pool: Window) -> bool:
-    """Tell whether pooling takes 2x2 cells side by side and leaves none over."""
-    return pool.kernel == (2, 2) and pool.tiles_exactly and window.out == (2 * pool.out[0], 2 * pool.out[1])
+def pointwise(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+    """Convolve by one product on the image as it lies."""
+    x, W, _, window, *_ = given
+    return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(given)
 
 
-class NumpyConvolution(NumpyDepthwise):
-    """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
+def by_rows(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+    """Convolve by a product for each output row, or by Toom-Cook."""
+    return algorithm_for(given.window, given.W, given.x.shape[0]).forward(given)
 
-    def im2col(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
-        cells: Any = self.padded(x, window, 0.0, buffers)
-        if not cells.flags.c_contiguous:
-            return super().im2col(x, window, buffers)
-        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
-        channel, *steps, example = cells.strides
-        down = (step * far for step, far in zip(steps, window.dilation, strict=True))
-        along = (step * far for step, far in zip(steps, window.stride, strict=True))
-        strides = (channel, *down, *along, example)
-        target: Any = self.batch_last(col)
-        np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
-        return col
 
-    def conv2d(
-        self,
-        x: NumpyArray,
-        W: NumpyArray,
-        b: NumpyArray | None,
-        window: Window,
-        buffers: Buffers,
-        activate: Callable[[NumpyArray], object] | None = None,
-        exact: bool = True,
-    ) -> tuple[Array, Any]:
-        if x.ndim == 4 and window.kernel == (1, 1) and not window.has_padding:
-            return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(x, W, b, buffers, activate)
-        algorithm = algorithm_for(window, W, x.shape[0])
-        if algorithm is None:
-            return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
-        return algorithm.forward(x, W, b, buffers, activate, exact)
+def by_columns(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+    """Convolve by columns of some output rows at once, over any number of axes."""
+    x, W, _, window, *_ = given
+    return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(given)
 
-    def conv2d_backward(
-        self,
-        delta: NumpyArray,
-        saved: Any,
-        W: NumpyArray,
-        window: Window,
-        gradients: tuple[NumpyArray, NumpyArray | None],
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
 
-    def conv3d(
-        self,
-        x: NumpyArray,
-        W: NumpyArray,
-        b: NumpyArray | None,
-        window: Window,
-        buffers: Buffers,
-        activate: Callable[[NumpyArray], object] | None = None,
-    ) -> tuple[Array, Any]:
-        return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
+def back(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> Array | None:
+    """Go back by the algorithm that was the one forward."""
+    return given.saved.algorithm.backward(given)
 
-    conv3d_backward = conv2d_backward  # the algorithm's own, too
 
-    def conv2d_max_pool(
-        self,
-        x: NumpyArray,
-        W: NumpyArray,
-        b: NumpyArray | None,
-        activate: Callable[[NumpyArray], object] | None,
-        windows: tuple[Window, Window],
-        buffers: tuple[Buffers, Buffers],
-        keep: bool = True,
-        inner: NumpyArray | None = None,
-    ) -> tuple[Array, Any]:
-        algorithm = algorithm_for(windows[0], W, x.shape[0], pooled=True) if halves(*windows) else None
-        if algorithm is None:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
-        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0], keep, inner)
+def pooled_by_rows(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) -> tuple[Array, Any]:
+    """Convolve and pool while the output is in the cache."""
+    algorithm = algorithm_for(given.windows[0], given.W, given.x.shape[0], pooled=True)
+    return pooled_rows.forward(algorithm, given)
 
-    def conv2d_max_pool_backward(
-        self,
-        epsilon: NumpyArray,
-        saved: Any,
-        W: NumpyArray,
-        windows: tuple[Window, Window],
-        gradients: tuple[NumpyArray, NumpyArray | None],
-        buffers: tuple[Buffers, Buffers],
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if not isinstance(saved, pooled_rows.PooledSaved):
-            return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
-        return pooled_rows.backward(epsilon, saved, W, gradients, buffers[0], need_epsilon)
 
-    def like(
-        self, x: NumpyArray, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
-    ) -> Array:
-        if not rows_first(x):
-            return super().like(x, buffers, name, shape, dtype)
-        n, channels, height, width = shape
-        return buffers(name, (n, height, channels, width), dtype).transpose(0, 2, 1, 3)
+def pooled_back(backend: NumpyBackend, given: PooledConvolutionBack[NumpyArray]) -> Array | None:
+    """Go back from what `pooled_by_rows` has saved."""
+    return pooled_rows.backward(given)
+
+
+def im2col(backend: NumpyBackend, given: Sliding[NumpyArray]) -> Array:
+    """Copy all columns at once, where they can be seen in the padded image."""
+    x, window, buffers = given
+    cells: Any = padded(backend, x, window, 0.0, buffers)
+    if not cells.flags.c_contiguous:
+        return gathered(backend, cells, given)
+    col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
+    channel, *steps, example = cells.strides
+    down = (step * far for step, far in zip(steps, window.dilation, strict=True))
+    along = (step * far for step, far in zip(steps, window.stride, strict=True))
+    strides = (channel, *down, *along, example)
+    target: Any = batch_last(backend, col)
+    np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
+    return col
+
+
+def memory_rows_first(backend: NumpyBackend, given: Like[NumpyArray]) -> Array:
+    """Return scratch memory in which image rows are outermost."""
+    n, channels, height, width = given.shape
+    return given.buffers(given.name, (n, height, channels, width), given.dtype).transpose(0, 2, 1, 3)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.convolution_kinds import ConvolutionKinds
-from ..generic.spatial import BATCH_LAST
+from ..generic.spatial import BATCH_LAST, settled
 from ..generic.window import Window
+from ..signatures import Convolution, ConvolutionBack
 from . import banded
-from .row_convolution import CACHED_BYTES, Activate, Buffers, block, rows_first, view
+from .row_convolution import CACHED_BYTES, Buffers, block, rows_first, view
+
+if TYPE_CHECKING:
+    from .numpy_backend import NumpyBackend
 
 
 class DepthwiseSaved(NamedTuple):
@@ -34,55 +37,45 @@ def by_group(x: np.ndarray, groups: int) -> np.ndarray:
     return x.reshape(groups, -1, *x.shape[1:])
 
 
-class NumpyDepthwise(ConvolutionKinds):
-    """Mixin of `NumpyBackend`."""
+def bands_serve(backend: NumpyBackend, given: Convolution[NumpyArray]) -> bool:
+    """Tell whether products with band matrices convolve images: rows that follow one another are under the kernel."""
+    return given.window.dilation[0] == 1 and len(given.window.size) == 2
 
-    def depthwise(
-        self,
-        x: NumpyArray,
-        W: NumpyArray,
-        b: NumpyArray | None,
-        window: Window,
-        buffers: Buffers,
-        activate: Activate | None = None,
-    ) -> tuple[Array, Any]:
-        if window.dilation[0] != 1 or len(window.size) != 2:
-            return super().depthwise(x, W, b, window, buffers, activate)  # type: ignore[arg-type]
-        n, channels, multiplier = x.shape[0], W.shape[2], W.shape[3]
-        z = activation(buffers, "z", (channels * multiplier, *window.out, n), x)
-        bias = None if b is None else b.reshape(channels, multiplier)
-        kernel = W.transpose(2, 3, 0, 1)[:, :, None]
-        banded.forward_of(window, multiplier).run(
-            by_group(x.transpose(BATCH_LAST), channels), kernel, bias, by_group(z, channels), buffers, activate
-        )
-        return z.transpose(3, 0, 1, 2), DepthwiseSaved(x)
 
-    def depthwise_backward(
-        self,
-        delta: Any,
-        saved: Any,
-        W: NumpyArray,
-        window: Window,
-        gradients: tuple[NumpyArray, NumpyArray | None],
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if not isinstance(saved, DepthwiseSaved):
-            return super().depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
-        if not rows_first(delta):
-            delta = self.settled(delta, buffers)
-        n, channels, multiplier = delta.shape[0], W.shape[2], W.shape[3]
-        share = by_group(delta.transpose(BATCH_LAST), channels)
-        W_gradient, b_gradient = gradients
-        if b_gradient is not None:
-            _bias_gradient(share, b_gradient, buffers)
-        _kernel_gradient(share, saved.x.transpose(BATCH_LAST), W_gradient, window, buffers)
-        if not need_epsilon:
-            return None
-        epsilon = activation(buffers, "epsilon", (channels, *window.size, n), saved.x)
-        kernel = W[::-1, ::-1].transpose(2, 3, 0, 1)[:, None]
-        banded.backward_of(window, multiplier).run(share, kernel, None, by_group(epsilon, channels), buffers)
-        return epsilon.transpose(3, 0, 1, 2)
+def bands_have_served(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> bool:
+    """Tell whether they did on the way forward."""
+    return isinstance(given.saved, DepthwiseSaved)
+
+
+def by_bands(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+    """Convolve by products with band matrices."""
+    x, W, b, window, buffers, activate, _ = given
+    n, channels, multiplier = x.shape[0], W.shape[2], W.shape[3]
+    z = activation(buffers, "z", (channels * multiplier, *window.out, n), x)
+    bias = None if b is None else b.reshape(channels, multiplier)
+    kernel = W.transpose(2, 3, 0, 1)[:, :, None]
+    banded.forward_of(window, multiplier).run(
+        by_group(x.transpose(BATCH_LAST), channels), kernel, bias, by_group(z, channels), buffers, activate
+    )
+    return z.transpose(3, 0, 1, 2), DepthwiseSaved(x)
+
+
+def back_by_bands(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> Array | None:
+    """Go back: to the image by such products, to the kernel by vector products."""
+    delta, saved, W, window, (W_gradient, b_gradient), buffers, need_epsilon = given
+    if not rows_first(delta):
+        delta = settled(backend, delta, buffers)
+    n, channels, multiplier = delta.shape[0], W.shape[2], W.shape[3]
+    share = by_group(delta.transpose(BATCH_LAST), channels)
+    if b_gradient is not None:
+        _bias_gradient(share, b_gradient, buffers)
+    _kernel_gradient(share, saved.x.transpose(BATCH_LAST), W_gradient, window, buffers)
+    if not need_epsilon:
+        return None
+    epsilon = activation(buffers, "epsilon", (channels, *window.size, n), saved.x)
+    kernel = W[::-1, ::-1].transpose(2, 3, 0, 1)[:, None]
+    banded.backward_of(window, multiplier).run(share, kernel, None, by_group(epsilon, channels), buffers)
+    return epsilon.transpose(3, 0, 1, 2)
 
 
 def _lines(x: np.ndarray) -> np.ndarray:

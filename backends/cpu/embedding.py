@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.embedding import EmbeddingRows, check_limits
+from ..generic.embedding import check_limits
+from ..signatures import Lookup, RowUpdates
 from .workers import even_parts
+
+if TYPE_CHECKING:
+    from .numpy_backend import NumpyBackend
 
 LEAST_PULLED = 400_000
 """Numbers that are looked up column by column, half a nanosecond each, from which waking a thread pays."""
@@ -19,41 +22,38 @@ CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, of 8 bytes, stay in the L2 cache."""
 
 
-class NumpyEmbedding(EmbeddingRows):
-    """Mixin of `NumpyBackend`."""
+def pull_rows(backend: NumpyBackend, given: Lookup[NumpyArray]) -> Array:
+    """Return rows: column by column, and in several threads, where columns lie in memory one after the other."""
+    table, indices, who, out = given
+    _check_rows(who, indices, table.shape[0])
+    if out is None:
+        return table[indices]
+    if not (table.flags.f_contiguous and out.flags.f_contiguous):
+        out[...] = table[indices]
+    elif out.size < LEAST_PULLED or backend.is_busy():
+        _pull_columns(table.T, indices, out.T)
+    else:
+        parts = even_parts(table.shape[1], backend.workers)
+        backend.run_tasks([partial(_pull_columns, table.T[part], indices, out.T[part]) for part in parts])
+    return out
 
-    workers: int
-    is_busy: Callable[[], bool]
-    run_tasks: Callable[..., Any]
 
-    def pull_rows(
-        self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows", out: NumpyArray | None = None
-    ) -> Array:
-        self._check_rows(who, indices, table.shape[0])
-        if out is None:
-            return table[indices]
-        if not (table.flags.f_contiguous and out.flags.f_contiguous):
-            out[...] = table[indices]
-        elif out.size < LEAST_PULLED or self.is_busy():
-            _pull_columns(table.T, indices, out.T)
-        else:
-            parts = even_parts(table.shape[1], self.workers)
-            self.run_tasks([partial(_pull_columns, table.T[part], indices, out.T[part]) for part in parts])
-        return out
+def scatter_add(backend: NumpyBackend, given: RowUpdates[NumpyArray]) -> Array:
+    """Add to rows, many at a time."""
+    table, indices, updates = given
+    _check_rows("scatter_add", indices, table.shape[0])
+    if table.flags.c_contiguous:
+        _add_rows(table.reshape(-1), indices, updates)
+    elif table.flags.f_contiguous:
+        _add_columns(table, indices, updates)
+    else:
+        np.add.at(table, indices, updates)
+    return table
 
-    def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
-        self._check_rows("scatter_add", indices, table.shape[0])
-        if table.flags.c_contiguous:
-            _add_rows(table.reshape(-1), indices, updates)
-        elif table.flags.f_contiguous:
-            _add_columns(table, indices, updates)
-        else:
-            np.add.at(table, indices, updates)
-        return table
 
-    def _check_rows(self, who: str, indices: NumpyArray, rows: int) -> None:
-        if indices.size:
-            check_limits(who, indices.min(), indices.max(), rows)  # not by `item`, which a recorder refuses
+def _check_rows(who: str, indices: NumpyArray, rows: int) -> None:
+    if indices.size:
+        check_limits(who, indices.min(), indices.max(), rows)  # not by `item`, which a recorder refuses
 
 
 def _pull_columns(columns: np.ndarray, indices: np.ndarray, out: np.ndarray) -> None:

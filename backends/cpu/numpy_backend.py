@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,17 @@ import numpy as np
 from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
+from ..dispatch import dispatching
 from ..errors import DTypeError
-from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, subtrees
-from .accelerated import describe_onednn
-from .accelerated_windows import AcceleratedWindows
-from .batch_norm import NumpyBatchNorm
-from .blas_level1 import LEAST_ELEMENTS, LevelOne
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, in_one_piece, subtrees
+from . import batch_norm
+from .accelerated import OneDnn, describe_onednn, multiplies, turns
+from .blas_level1 import LevelOne
 from .blas_threads import BlasThreads
-from .convolution import NumpyConvolution
-from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
 from .recording import SETTINGS, UFUNC_BUFFER, TracedArray, quietly
 from .rectifying import rectify
+from .table import TABLE
 from .workers import Workers, even_parts, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -45,8 +44,7 @@ LIGHT = 40_000_000  # multiplications of a step with so few that no product is w
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 LEAST_OF_ONEDNN = 1 << 20
 """Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of oneDNN's time, more 1 to 2 (AVX-512; one thread)."""
-LEAST_RECTIFIED = 1024  # elements below which calling NumPy twice costs less
-LEAST_ASSIGNED = 1 << 14  # elements of images that are worth it where no recording is made
+LEAST_ASSIGNED = 1 << 14  # elements of images that are worth oneDNN's copy where no recording is made
 LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which products are split, unless examples are many:
 DENSE_EXAMPLES = 128  # at least, and
@@ -91,7 +89,8 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
+@dispatching(TABLE)
+class NumpyBackend(Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
@@ -113,6 +112,19 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
 
     settings = SETTINGS
+    for_channels = batch_norm.for_channels
+
+    @cached_property
+    def onednn(self) -> OneDnn:
+        """oneDNN's primitives; None without it, which whatever runs them has asked before."""
+        from ..onednn.library import library_in_use
+
+        return None if library_in_use() is None else OneDnn()  # type: ignore[return-value]
+
+    def accelerates(self, *arrays: NumpyArray | None) -> bool:
+        """Tell whether oneDNN computes with arrays: of float32, and not empty."""
+        fit = all(x is None or (x.dtype == "float32" and x.size > 0) for x in arrays)
+        return fit and self.onednn is not None
 
     def quiet(self) -> AbstractContextManager[object]:
         return np.errstate(all="ignore")
@@ -172,7 +184,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
 
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         if work is None:
-            return super().plan_work(examples, work)
+            return in_one_piece(examples)
         count = min(self.workers, max(examples // LEAST_EXAMPLES, 1))
         cost = work.multiplications + MULTIPLICATIONS_PER_LOOKUP * work.looked_up
         passes = MULTIPLICATIONS_PER_BYTE * work.largest
@@ -238,20 +250,16 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         start = -memory.ctypes.data % CACHE_LINE // memory.itemsize
         return memory[start : start + length]
 
-    def to_activation_order(self, x: NumpyArray, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+    def to_activation_order(self, x: NumpyArray, buffers: Callable[[str, tuple[int, ...]], Array]) -> Array:
+        # An ordinary method: every layer calls it, most often for nothing.
         turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
         if turned.flags.c_contiguous:
             return x
-        view = buffer("input", x.shape)
+        view = buffers("input", x.shape)
         if x.size >= LEAST_REORDERED and x.dtype == view.dtype and x.ndim > 2 and self.accelerates(x):
-            return self.onednn.running.reordered(x, view)  # type: ignore[union-attr]
+            return self.onednn.running.reordered(x, view)
         view[...] = x
         return view
-
-    def to_input_order(self, x: NumpyArray, buffers: Callable[..., Array]) -> Array:
-        if x.ndim < 4 or not self.takes_images(x):
-            return self.to_activation_order(x, buffers)
-        return self.onednn.running.with_channels_innermost(x, buffers, "input")  # type: ignore[union-attr]
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
         view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
@@ -262,8 +270,8 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         return x
 
     def assign(self, target: NumpyArray, source: Any) -> Array:
-        if target.ndim > 3 and target.size >= LEAST_ASSIGNED and self.turns(source, target):
-            self.onednn.running.copied(source, target)  # type: ignore[union-attr]
+        if target.ndim > 3 and target.size >= LEAST_ASSIGNED and turns(self, source, target):
+            self.onednn.running.copied(source, target)
         elif type(target) is np.ndarray:
             target[...] = source
         else:
@@ -319,17 +327,6 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def relu(self, x: NumpyArray, out: NumpyArray | None = None) -> Array:
         return rectify(x, out)
 
-    def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
-        below = epsilon if out is None else out
-        if (
-            a.size < LEAST_RECTIFIED
-            or not (a.strides == epsilon.strides == below.strides)
-            or not self.rectifies(a, epsilon)
-        ):
-            return super().relu_back(a, epsilon, out)
-        self.onednn.running.relu_backward(a, epsilon, below)  # type: ignore[union-attr]
-        return below
-
     def put_where(self, target: NumpyArray, value: Any, condition: NumpyArray) -> Array:
         np.copyto(target, value, casting="unsafe", where=condition)
         return target
@@ -365,10 +362,12 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
             a, b, rows = b.T, a.T, out.T  # the same, written row by row
         size = rows.size * b.shape[0]
         if size >= self._least_product and not self.is_busy():
-            multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]
+            multiply: Any = self.onednn.products.product if multiplies(self, a, b) else np.dot
             self.run_tasks([partial(multiply, a[part], b, rows[part]) for part in even_parts(len(a), self.workers)])
-        elif size >= LEAST_OF_ONEDNN and self._blas.held and self.multiplies(a, b):  # else the BLAS has its own threads
-            self.onednn.products.note_product(a, b, rows)  # type: ignore[union-attr]
+        elif (
+            size >= LEAST_OF_ONEDNN and self._blas.held and multiplies(self, a, b)
+        ):  # else the BLAS has its own threads
+            self.onednn.products.note_product(a, b, rows)
         else:
             np.dot(a, b, rows)  # as matmul, with less ado for small ones
         return out
@@ -378,18 +377,6 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
 
     def products_with(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         return np.matmul(a, b, out=out)
-
-    def sum_of_products(self, a: NumpyArray, b: NumpyArray, out: NumpyArray, scratch: NumpyArray) -> Array:
-        if len(scratch) < len(a):
-            return super().sum_of_products(a, b, out, scratch)
-        return np.add.reduce(np.matmul(a, b, out=scratch), axis=0, out=out)
-
-    def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
-        run = None if y.size < LEAST_ELEMENTS else self.level_one.bound(alpha, x, beta, y)
-        if run is None:
-            return super().axpby(alpha, x, beta, y, scratch)
-        run()
-        return y
 
 
 for _name in UFUNCS:  # which take (x, y, out), as Backend's elementwise primitives do

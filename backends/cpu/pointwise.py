@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from backends.typing import NumpyArray
+
 from ..generic.spatial import BATCH_FIRST, BATCH_LAST
-from .row_convolution import CACHED_BYTES, ROWS_FIRST, ROWS_FIRST_BACK, Activate, Buffers, Geometry, block, rows_first
+from ..signatures import Convolution, ConvolutionBack
+from .row_convolution import CACHED_BYTES, ROWS_FIRST, ROWS_FIRST_BACK, Buffers, Geometry, block, rows_first
 
 COLUMNS = 512  # of a product, at least: one of 25,088 columns took half as long again as 28 of 896
 
@@ -79,15 +82,9 @@ class PointwiseConvolution:
         self.under = tuple(slice(0, stop, step) for stop, step in zip(lasts, window.stride, strict=True))
         self.everywhere = window.size == window.out
 
-    def forward(
-        self,
-        x: np.ndarray,
-        W: np.ndarray,
-        b: np.ndarray | None,
-        buffers: Buffers,
-        activate: Activate | None = None,
-    ) -> tuple[np.ndarray, PointwiseSaved]:
+    def forward(self, given: Convolution[NumpyArray]) -> tuple[np.ndarray, PointwiseSaved]:
         """Return ``z [N, n_out, out_h, out_w]`` and the cache that `backward` needs."""
+        x, W, b, _, buffers, activate, _ = given
         window, channels, n_out, n = self.geometry
         cells = Stack.of(x[:, :, *self.under], rows_first(x), buffers, "columns")
         z = empty_image((n, n_out, *window.out), cells.by_rows, buffers, "z")
@@ -100,17 +97,10 @@ class PointwiseConvolution:
                 activate(out.matrices[piece])
         return z, PointwiseSaved(cells, self)
 
-    def backward(
-        self,
-        delta: np.ndarray,
-        kept: Stack,
-        W: np.ndarray,
-        gradients: tuple[np.ndarray, np.ndarray | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> np.ndarray | None:
+    def backward(self, given: ConvolutionBack[NumpyArray]) -> np.ndarray | None:
         """Write the gradients, return that of x ``[N, C, H, W]`` unless nobody needs it."""
-        window, channels, n_out, n = self.geometry
+        delta, (kept, _), W, window, gradients, buffers, need_epsilon = given
+        _, channels, n_out, n = self.geometry
         cells, rows = kept.matrices, Stack.of(delta, kept.by_rows, buffers, "delta_rows").matrices
         if gradients[1] is not None:
             ones = block(buffers, "ones", rows.shape[2:])

@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Activate, Buffers, RowConvolution, Saved, block
+from backends.typing import NumpyArray
+
+from ..signatures import ConvolutionBack, PooledConvolution, PooledConvolutionBack
+from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Buffers, RowConvolution, Saved, block
 
 
 class PooledSaved(NamedTuple):
@@ -21,21 +24,10 @@ class PooledSaved(NamedTuple):
     top_won: np.ndarray
 
 
-def forward(
-    algorithm: RowConvolution,
-    x: np.ndarray,
-    W: np.ndarray,
-    b: np.ndarray | None,
-    activate: Activate | None,
-    buffers: Buffers,
-    keep: bool = True,
-    inner: np.ndarray | None = None,
-) -> tuple[np.ndarray, PooledSaved | None]:
-    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, the cache for `backward`; out_h, out_w are even.
-
-    `activate` is applied to the convolution's output, in place. ``inner [N, n_out, out_h, out_w]`` takes the result.
-    """
-    window, _, n_out, n = algorithm.geometry
+def forward(algorithm: RowConvolution, given: PooledConvolution[NumpyArray]) -> tuple[np.ndarray, PooledSaved | None]:
+    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, the cache for `backward`; out_h, out_w are even."""
+    x, W, b, activate, (window, _), (buffers, _), keep, inner = given
+    n_out, n = W.shape[0], x.shape[0]
     out_h, half_w = window.out[0], window.out[1] // 2
     prepared = algorithm.prepared(x, W, buffers, exact=keep)
     pooled = block(buffers, "pooled", (out_h // 2, n_out, half_w, n))
@@ -64,17 +56,10 @@ def forward(
     return pooled.transpose(ROWS_FIRST_BACK), saved
 
 
-def backward(
-    epsilon: np.ndarray,
-    saved: PooledSaved,
-    W: np.ndarray,
-    gradients: tuple[np.ndarray, np.ndarray | None],
-    buffers: Buffers,
-    need_epsilon: bool,
-) -> np.ndarray | None:
+def backward(given: PooledConvolutionBack[NumpyArray]) -> np.ndarray | None:
     """Write the convolution's gradients from the pooled epsilon; return dL/dx unless nobody needs it."""
-    (kept, algorithm), left_won, top_won = saved
-    window, _, n_out, n = algorithm.geometry
+    epsilon, (convolved, left_won, top_won), W, (window, _), gradients, (buffers, _), need_epsilon = given
+    (kept, algorithm), n_out, n = convolved, W.shape[0], epsilon.shape[0]
     share = epsilon.transpose(ROWS_FIRST)
     columns = window.out[1] * n
 
@@ -96,7 +81,9 @@ def backward(
     rows = block(buffers, "delta_rows", (window.out[0], n_out, columns))
     for stretch in stretches:
         expand(stretch, rows[stretch])
-    return algorithm.backward_rows(rows, kept, W, gradients, buffers, need_epsilon)
+    return algorithm.backward_rows(
+        rows, ConvolutionBack(epsilon, convolved, W, window, gradients, buffers, need_epsilon)
+    )
 
 
 def _sides(rows: np.ndarray, algorithm: RowConvolution) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ import numpy as np
 from backends.typing import NumpyArray
 
 from ..generic.window import Window
+from ..signatures import Convolution, ConvolutionBack
 from .caches import l2_cache_bytes
 
 Activate = Callable[[np.ndarray], object]
@@ -105,17 +106,10 @@ class RowConvolution:
 
     # ---- forward
 
-    def forward(
-        self,
-        x: np.ndarray,
-        W: np.ndarray,
-        b: np.ndarray | None,
-        buffers: Buffers,
-        activate: Activate | None = None,
-        exact: bool = True,
-    ) -> tuple[np.ndarray, Saved]:
+    def forward(self, given: Convolution[NumpyArray]) -> tuple[np.ndarray, Saved]:
         """Return ``z [N, n_out, out_h, out_w]``, activated, and the cache that `backward` needs."""
-        window, _, n_out, n = self.geometry
+        x, W, b, window, buffers, activate, _ = given
+        n_out, n = W.shape[0], x.shape[0]
         out_h, out_w = window.out
         columns, kernel = self.columns_of(x, buffers), self.kernel_of(W, buffers)
         z = block(buffers, "z", (out_h, n_out, out_w, n))
@@ -207,34 +201,18 @@ class RowConvolution:
 
     # ---- backward
 
-    def backward(
-        self,
-        delta: np.ndarray,
-        kept: np.ndarray,
-        W: np.ndarray,
-        gradients: tuple[np.ndarray, np.ndarray | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> np.ndarray | None:
-        """Write the gradients, return that of x ``[N, C, H, W]`` unless nobody needs it; uses `kept` up."""
-        return self.backward_rows(self.rows_of(delta, buffers), kept, W, gradients, buffers, need_epsilon)
+    def backward(self, given: ConvolutionBack[NumpyArray]) -> np.ndarray | None:
+        """Write the gradients, return that of x ``[N, C, H, W]`` unless nobody needs it; uses `saved` up."""
+        return self.backward_rows(self.rows_of(given.delta, given.buffers), given)
 
-    def backward_rows(
-        self,
-        rows: np.ndarray,
-        kept: np.ndarray,
-        W: np.ndarray,
-        gradients: tuple[np.ndarray, np.ndarray | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> np.ndarray | None:
+    def backward_rows(self, rows: np.ndarray, given: ConvolutionBack[NumpyArray]) -> np.ndarray | None:
         """As `backward`, from delta as ``[out_h, n_out, out_w * N]``."""
-        window, channels, _, n = self.geometry
+        _, (kept, _), W, window, gradients, buffers, need_epsilon = given
         self.bias_gradient(rows, gradients[1], buffers)
         self.kernel_gradient(rows, kept, gradients[0], buffers)
         if not need_epsilon:
             return None
-        image = block(buffers, "epsilon", (window.padded[0], channels, window.padded[1], n))
+        image = block(buffers, "epsilon", (window.padded[0], W.shape[1], window.padded[1], self.geometry.n))
         self.image_gradient(rows, kept, W, image, buffers)
         high, wide = window.interior
         return image[high, :, wide].transpose(ROWS_FIRST_BACK)

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from backends.typing import NumpyArray
+
+from ..signatures import Convolution, ConvolutionBack
 from . import toom_cook
-from .row_convolution import ROWS_FIRST_BACK, Activate, Buffers, Geometry, Prepared, RowConvolution, Saved, block, flat
+from .row_convolution import ROWS_FIRST_BACK, Buffers, Geometry, Prepared, RowConvolution, Saved, block, flat
 
 LEAST_PRODUCT = 1 << 19
 """Multiplications of one product forward: with 80,000 the many calls took half as long again as plain sums, with
@@ -45,18 +48,11 @@ class ToomCookRows(RowConvolution):
         starts = [min(start, out_h - tile) for start in range(0, out_h, tile)]
         self.tiles = [_Tile(start, number * tile - start) for number, start in enumerate(starts)]
 
-    def forward(
-        self,
-        x: np.ndarray,
-        W: np.ndarray,
-        b: np.ndarray | None,
-        buffers: Buffers,
-        activate: Activate | None = None,
-        exact: bool = True,
-    ) -> tuple[np.ndarray, Saved]:
-        if exact or self.geometry.n_out * self.geometry.depth * self.geometry.columns < LEAST_PRODUCT:
-            return super().forward(x, W, b, buffers, activate)
-        window, channels, n_out, n = self.geometry
+    def forward(self, given: Convolution[NumpyArray]) -> tuple[np.ndarray, Saved]:
+        if given.exact or self.geometry.n_out * self.geometry.depth * self.geometry.columns < LEAST_PRODUCT:
+            return super().forward(given)
+        x, W, b, window, buffers, activate, _ = given
+        _, channels, n_out, n = self.geometry
         image, kernel = self.contiguous(self.padded(x, buffers), buffers), self.turned_kernel(W, buffers)
         rows = block(buffers, "z", (window.out[0], n_out, self.geometry.columns))
         turned = block(buffers, "turned", (self.p, channels, window.padded[1], n))
@@ -121,15 +117,8 @@ class ToomCookRows(RowConvolution):
         np.matmul(self.G, flat(kernel), out=flat(turned))
         return turned
 
-    def backward_rows(
-        self,
-        rows: np.ndarray,
-        kept: np.ndarray,
-        W: np.ndarray,
-        gradients: tuple[np.ndarray, np.ndarray | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> np.ndarray | None:
+    def backward_rows(self, rows: np.ndarray, given: ConvolutionBack[NumpyArray]) -> np.ndarray | None:
+        _, (kept, _), W, _, gradients, buffers, need_epsilon = given
         self.bias_gradient(rows, gradients[1], buffers)
         turned = block(buffers, "turned_rows", (len(self.tiles), self.p, *rows.shape[1:]))
         for (start, first), target in zip(self.tiles, turned, strict=True):

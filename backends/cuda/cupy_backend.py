@@ -19,24 +19,24 @@ from backends.typing import Array, CupyArray, HostArray
 
 from ..base import DTYPES, Backend
 from ..cpu.numpy_backend import UFUNCS
+from ..dispatch import dispatching
 from ..errors import BackendError
-from ..generic.spatial import Buffers
+from ..generic import formulas
 from ..generic.window import Window
 from ..scheduling import UpdatePlan
 from ..settings import switch
-from . import REALS, Kernels
+from ..signatures import Buffers
+from . import REALS, Kernels, stacks
 from . import diagnosis as cupy_diagnosis
 from .convolutions import Convolutions
 from .devices import check_chosen, choose_device
 from .elementwise import Elementwise, Summed
-from .embedding import CudaEmbedding
 from .graphs import capture_lock, say_once
 from .products import Products
-from .rows import Rows
+from .rows import sum_rows
 from .scratch import Scratches
-from .spatial import SpatialKernels, batch_innermost
 from .splits import Splits
-from .stacks import Stacks
+from .table import TABLE
 from .uploads import Uploads
 
 # CuPy's ufuncs take (x, y, out), and comparisons also store their 0 and 1 in the dtype of `out`.
@@ -49,7 +49,8 @@ MOST_STAGED = 256  # arrays of minibatches that are known, those that are gone i
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
-class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
+@dispatching(TABLE)
+class CupyBackend(Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
     Parameters
@@ -72,6 +73,8 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     compiles = True
     keeps_addresses = True  # CUDA graphs
     stages = True
+    joins_products = True
+    looks_at_indices = False
 
     def __init__(self, device: str = "") -> None:
         if device:
@@ -88,7 +91,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         self.dtypes = {name: np.dtype(name) for name in DTYPES}
         self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
         self.kernels = Kernels(self.cupy)
-        self._row_kernels = Rows(self.kernels)
         self.uploads = Uploads(self.cupy, self.kernels)
         self._staged: dict[int, ref[Array]] = {}
         self.scratches = Scratches(self.cupy)
@@ -246,9 +248,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     def permute(self, x: CupyArray, axes: Sequence[int]) -> Array:
         return x.transpose(tuple(axes))
 
-    def to_activation_order(self, x: Array, buffer: Buffers) -> Array:
-        return x if batch_innermost(x) else super().to_activation_order(x, buffer)
-
     # ---- reductions and linear algebra
 
     def sum(self, x: CupyArray, axis: Any = None, keepdims: bool = False) -> Array:
@@ -258,32 +257,19 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         return x.max(axis=axis, keepdims=keepdims)
 
     def sum_into(self, x: CupyArray, axis: int, out: CupyArray) -> Array:
-        return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
-
-    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
-        result = self.cupy.empty_like(x) if out is None else out
-        return result if self._row_kernels.softmax(x, axis, result, bias) else super().softmax(x, axis, out, bias)
-
-    def normalize_rows(self, x: CupyArray, out: CupyArray, inverse: CupyArray) -> Array:
-        return out if self._row_kernels.normalize(x, out, inverse) else super().normalize_rows(x, out, inverse)
-
-    def normalize_rows_back(self, delta: CupyArray, normal: CupyArray, inverse: CupyArray, scratch: CupyArray) -> Array:
-        served = self._row_kernels.normalize_back(delta, normal, inverse)
-        return delta if served else super().normalize_rows_back(delta, normal, inverse, scratch)
-
-    def affine_gradients(
-        self, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
-    ) -> None:
-        arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
-        apart = b_gradient is not None and not b_gradient.flags.c_contiguous
-        if not apart and self.prefers_own(x.T, delta) and all(array.dtype == delta.dtype for array in arrays):
-            self.products.run(x.T, delta, W_gradient, b_gradient)
-        else:
-            super().affine_gradients(x, delta, W_gradient, b_gradient)
+        return out if sum_rows(self.kernels, x, axis, out) else x.sum(axis=axis, out=out)
 
     def prefers_own(self, a: Array, b: Array) -> bool:
         """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
         return a.dtype.char in REALS and a.size * b.shape[-1] <= MOST_OWN
+
+    products_with = stacks.products_with
+
+    def sum_channels(self, rows: CupyArray, out: CupyArray, buffers: Buffers) -> None:
+        self.sum_into(rows, 1, out)
+
+    def product_of_channels(self, rows: CupyArray, columns: CupyArray, out: CupyArray, buffers: Buffers) -> None:
+        self.matmul(rows, columns.T, out)
 
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self.cupy.dot(x, y, out)
@@ -312,7 +298,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
             compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self.scratches)
         totals = compiled.totals(arguments, current, out)
         if totals is None:
-            return super().sum_formula(formula, arguments, current, out)
+            return formulas.sum_formula(self, formula, arguments, current, out)
         return self.cells(totals) if compiled.several else self.reshape(totals, ())
 
     # ---- random numbers
@@ -320,13 +306,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     def random_raw(self, root: int, node: int, n: int) -> Array:
         out = self.empty((n,), "uint64")
         self.kernels.launch("random_raw", "f", n, (out, np.uint64(root), np.uint64(node), n))
-        return out
-
-    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
-        if out.dtype.char not in REALS or not batch_innermost(out):
-            return super().dropout_factors(root, node, p, out)
-        arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
-        self.kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
         return out
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:

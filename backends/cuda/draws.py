@@ -1,20 +1,43 @@
-"""Random draws of a CUDA graph: the generator's state stays on the device, and the host keeps count of it."""
+"""Random draws: dropout's, and those of a CUDA graph.
+
+For a graph the generator's state stays on the device, and the host keeps count of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.errors import NotRecorded
 from backends.generic.random_bits import advanced
-from backends.typing import CupyArray
+from backends.typing import Array, CupyArray
+
+from ..signatures import Dropout
+from . import REALS
+from .spatial import batch_innermost
+
+if TYPE_CHECKING:
+    from .cupy_backend import CupyBackend
 
 MOST_MOVES = 64
 """Of the generator, in one graph."""
 _BITS = np.dtype(np.uint64)
+
+
+def are_real(backend: CupyBackend, given: Dropout[CupyArray]) -> bool:
+    """Tell whether the kernel writes these factors."""
+    return given.out.dtype.char in REALS and batch_innermost(given.out)
+
+
+def dropout_factors(backend: CupyBackend, given: Dropout[CupyArray]) -> Array:
+    """Write factors in one launch."""
+    root, node, p, out = given
+    arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
+    backend.kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
+    return out
 
 
 class Draws:

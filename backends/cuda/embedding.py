@@ -1,16 +1,22 @@
-"""Rows of a table by their numbers, by the kernels of embedding.cu."""
+"""Rows of a table by their numbers, by the kernels of embedding.cu.
+
+Their launches do not wait for the device, so that a CUDA graph can hold them: nobody looks at the indices on the host.
+"""
 
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.generic.embedding import EmbeddingRows
 from backends.typing import CupyArray
 
-from . import REALS, Kernels
+from ..signatures import Lookup, RowUpdates
+from . import REALS
+
+if TYPE_CHECKING:
+    from .cupy_backend import CupyBackend
 
 FINDERS = 256  # as embedding.cu
 
@@ -18,40 +24,31 @@ _LOOKUP = struct.Struct("=8q")  # `struct Lookup` of embedding.cu
 _LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
 
 
-class CudaEmbedding(EmbeddingRows):
-    """Mixin of `CupyBackend`: launches that do not wait for the device, so that a CUDA graph can hold them.
+def is_real(backend: CupyBackend, given: Lookup[CupyArray] | RowUpdates[CupyArray]) -> bool:
+    """Tell whether the kernels take the numbers of a table."""
+    return given.table.dtype.char in REALS
 
-    Nobody looks at the indices on the host: an index that is no row's gives NaN, and its update is left out.
-    """
 
-    looks_at_indices = False
+def pull_rows(backend: CupyBackend, given: Lookup[CupyArray]) -> CupyArray:
+    """Return rows in one launch; NaN for an index that is no row's."""
+    table, indices, _, out = given
+    if out is None:
+        out = backend.empty((indices.shape[0], table.shape[1]), backend.dtype_name(table))
+    if out.size:
+        numbers = backend.astype(indices, "int64")
+        arguments = (table, numbers, out, _lookup(table, numbers, out))
+        backend.kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
+    return out
 
-    kernels: Kernels
-    astype: Any
-    dtype_name: Any
-    empty: Any
 
-    def pull_rows(
-        self, table: CupyArray, indices: CupyArray, who: str = "pull_rows", out: CupyArray | None = None
-    ) -> CupyArray:
-        if table.dtype.char not in REALS:
-            return super().pull_rows(table, indices, who, out)
-        if out is None:
-            out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
-        if out.size:
-            numbers = self.astype(indices, "int64")
-            arguments = (table, numbers, out, _lookup(table, numbers, out))
-            self.kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
-        return out
-
-    def scatter_add(self, table: CupyArray, indices: CupyArray, updates: CupyArray) -> CupyArray:
-        if table.dtype.char not in REALS:
-            return super().scatter_add(table, indices, updates)
-        if updates.size:
-            numbers = self.astype(indices, "int64")
-            arguments = (table, numbers, updates, _lookup(table, numbers, updates))
-            self.kernels.launch("scatter_add_rows", table.dtype.char, numbers.size * FINDERS, arguments)
-        return table
+def scatter_add(backend: CupyBackend, given: RowUpdates[CupyArray]) -> CupyArray:
+    """Add to rows in one launch; what belongs to an index that is no row's is left out."""
+    table, indices, updates = given
+    if updates.size:
+        numbers = backend.astype(indices, "int64")
+        arguments = (table, numbers, updates, _lookup(table, numbers, updates))
+        backend.kernels.launch("scatter_add_rows", table.dtype.char, numbers.size * FINDERS, arguments)
+    return table
 
 
 def _lookup(table: CupyArray, indices: CupyArray, rows: CupyArray) -> Any:

@@ -1,17 +1,34 @@
-"""Sliding windows on a CUDA device: the kernels over images, and convolution without columns in memory."""
+"""Sliding windows on a CUDA device: the kernels over images, and convolution without columns in memory.
+
+Outputs lie with the batch innermost, inputs in any order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backends.typing import Array, CupyArray
 
-from ..base import Backend
-from ..generic.spatial import Buffers
+from ..generic import spatial
+from ..generic.normalizing import over_channels
 from ..generic.window import Window
-from . import REALS, Kernels, geometry
-from .convolutions import Convolutions
+from ..signatures import (
+    AveragePooling,
+    Buffers,
+    Convolution,
+    ConvolutionBack,
+    NormPooling,
+    NormPoolingBack,
+    Ordering,
+    PooledConvolution,
+    PooledConvolutionBack,
+    PoolingBack,
+    Sliding,
+)
+from . import REALS, geometry
+
+if TYPE_CHECKING:
+    from .cupy_backend import CupyBackend
 
 
 class Image(NamedTuple):
@@ -20,175 +37,201 @@ class Image(NamedTuple):
     x: Array
 
 
-class SpatialKernels(Backend):
-    """Mixin of `CupyBackend` for images: outputs lie with the batch innermost, inputs in any order."""
+# ---- where
 
-    kernels: Kernels
-    convolutions: Convolutions
 
-    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        if x.dtype.char not in REALS or len(window.size) != 2:
-            return super().im2col(x, window, buffers)
-        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
-        self._run("im2col", window, (like(x, col),), (col,))
-        return col
+def is_real_image(backend: CupyBackend, given: Sliding[CupyArray]) -> bool:
+    """Tell whether the kernels take these columns, or what they are gathered from."""
+    return given.x.dtype.char in REALS and len(given.window.size) == 2
 
-    def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        if col.dtype.char not in REALS or len(window.size) != 2:
-            return super().col2im(col, window, buffers)
-        image = buffers("epsilon", (*col.shape[:2], *window.size))
-        self._run("col2im", window, (self._packed(like(col, image), buffers),), (image,))
-        return image
 
-    # ---- convolution
+def convolves(backend: CupyBackend, given: Convolution[CupyArray]) -> bool:
+    """Tell whether our kernels convolve such arrays."""
+    return backend.convolutions.serves(given.window, given.x, given.W, given.b)
 
-    def conv2d(
-        self,
-        x: Array,
-        W: Array,
-        b: Array | None,
-        window: Window,
-        buffers: Buffers,
-        activate: Callable[[Array], object] | None = None,
-        exact: bool = True,
-    ) -> tuple[Array, Any]:
-        if not self.convolutions.serves(window, x, W, b):
-            return super().conv2d(x, W, b, window, buffers, activate, exact)
-        z = buffers("z", (x.shape[0], W.shape[0], *window.out))
-        self.convolutions.forward(x, W, b, window, z)
-        if activate is not None:
-            activate(z)
-        return z, Image(x)
 
-    def conv2d_backward(
-        self,
-        delta: Array,
-        saved: Any,
-        W: Array,
-        window: Window,
-        gradients: tuple[Array, Array | None],
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if isinstance(saved, Image) and not self.convolutions.serves(window, saved.x, W, *gradients):
-            saved = self.im2col(saved.x, window, buffers)
-        if not isinstance(saved, Image):
-            return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
-        return self._convolution_backward(delta, None, saved, W, window, gradients, buffers, need_epsilon)
+def goes_back(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
+    """Tell whether they have, and take the gradients, too."""
+    saved = given.saved
+    return has_image(backend, given) and backend.convolutions.serves(given.window, saved.x, given.W, *given.gradients)
 
-    def _convolution_backward(
-        self,
-        epsilon: Array,
-        pooling: tuple[Window, Array] | None,
-        saved: Image,
-        W: Array,
-        window: Window,
-        gradients: tuple[Array, Array | None],
-        buffers: Buffers,
-        need_epsilon: bool,
-    ) -> Array | None:
-        epsilon = like(epsilon, W)
-        self.convolutions.gradients(saved.x, epsilon, pooling, *gradients, window)
-        if not need_epsilon:
-            return None
-        image = buffers("epsilon", saved.x.shape)
-        self.convolutions.epsilon(epsilon, pooling, W, window, image)
-        return image
 
-    def product_of_channels(self, rows: Array, columns: Array, out: Array, buffers: Buffers) -> None:
-        self.matmul(rows, columns.T, out)
+def has_image(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
+    """Tell whether they have convolved, without columns."""
+    return isinstance(given.saved, Image)
 
-    def sum_channels(self, rows: Array, out: Array, buffers: Buffers) -> None:
-        self.sum_into(rows, 1, out)
 
-    def conv2d_max_pool_backward(
-        self,
-        epsilon: Array,
-        saved: Any,
-        W: Array,
-        windows: tuple[Window, Window],
-        gradients: tuple[Array, Array | None],
-        buffers: tuple[Buffers, Buffers],
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        convolved, winner = saved
-        known = isinstance(convolved, Image) and self.convolutions.serves(windows[0], convolved.x, W, *gradients)
-        if not known or not windows[1].tiles_exactly:
-            return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
-        pooling = (windows[1], winner)
-        return self._convolution_backward(
-            epsilon, pooling, convolved, W, windows[0], gradients, buffers[0], need_epsilon
-        )
+def pools_what_is_biased(backend: CupyBackend, given: PooledConvolution[CupyArray]) -> bool:
+    """Tell whether a kernel adds the bias to what is largest alone."""
+    b = given.b
+    return b is not None and given.activate is None and given.W.dtype.char in REALS and b.flags.c_contiguous
 
-    # ---- pooling
 
-    def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        shape = (*x.shape[:2], *window.out)
-        out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
-        self._run("max_pool", window, (like(x, out),), (out, winner))
-        return out, winner
+def goes_back_from_pooled(backend: CupyBackend, given: PooledConvolutionBack[CupyArray]) -> bool:
+    """Tell whether the gradients' kernels find the winners themselves: of windows side by side."""
+    (image, _), (window, pool) = given.saved, given.windows
+    known = isinstance(image, Image) and backend.convolutions.serves(window, image.x, given.W, *given.gradients)
+    return known and pool.tiles_exactly
 
-    def conv2d_max_pool(
-        self,
-        x: Array,
-        W: Array,
-        b: CupyArray | None,
-        activate: Any,
-        windows: tuple[Window, Window],
-        buffers: tuple[Buffers, Buffers],
-        keep: bool = True,
-        inner: Array | None = None,
-    ) -> tuple[Array, Any]:
-        if b is None or activate is not None or W.dtype.char not in REALS or not b.flags.c_contiguous:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
-        z, convolved = self.conv2d(x, W, None, windows[0], buffers[0])
-        if inner is not None:  # the kernel adds b to the largest alone
-            self.add(z, self.over_channels(b, z), inner)
-        shape = (*z.shape[:2], *windows[1].out)
-        out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
-        self._run("max_pool_biased", windows[1], (z, b), (out, winner))
-        return out, (convolved, winner)
 
-    def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
-        self._run("max_pool_backward", window, (like(epsilon, image), saved), (image,))
-        return image
+def lies_batch_innermost(backend: CupyBackend, given: Ordering[CupyArray]) -> bool:
+    """Tell whether an array lies in order already."""
+    return batch_innermost(given.x)
 
-    def avg_pool(self, x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
-        out = buffers("pooled", (*x.shape[:2], *window.out))
-        counted = int(count_padding or not window.has_padding)
-        self._run("avg_pool", window, (like(x, out),), (out,), counted)
-        return out, counted
 
-    def avg_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
-        self._run("avg_pool_backward", window, (like(epsilon, image),), (image,), saved)
-        return image
+# ---- im2col, convolution
 
-    def pnorm_pool(self, x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
-        out = buffers("pooled", (*x.shape[:2], *window.out))
-        x = like(x, out)
-        self._run("pnorm_pool", window, (x,), (out,), float(p))
-        return out, (x, out)
 
-    def pnorm_pool_backward(self, epsilon: Array, saved: Any, window: Window, p: int, buffers: Buffers) -> Array:
-        x, norm = saved
-        image = buffers("epsilon", x.shape)
-        inputs = (like(epsilon, image), self._packed(x, buffers), norm)
-        self._run("pnorm_pool_backward", window, inputs, (image,), float(p))
-        return image
+def im2col(backend: CupyBackend, given: Sliding[CupyArray]) -> Array:
+    """Gather in one launch."""
+    x, window, buffers = given
+    col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
+    _run(backend, "im2col", window, (like(x, col),), (col,))
+    return col
 
-    def _run(
-        self, name: str, window: Window, inputs: tuple[CupyArray, ...], outputs: tuple[Array, ...], *tail: float
-    ) -> None:
-        """Launch a kernel that reads the first input by its strides and computes every element of the first output."""
-        image, out = inputs[0], outputs[0]
-        shape = geometry(window, image.shape[0], out.size, image.strides)
-        self.kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
 
-    def _packed(self, x: Array, buffers: Buffers) -> Array:
-        """Return `x`, or a copy, with the batch innermost, for kernels that do not read it by strides."""
-        return x if batch_innermost(x) else self.assign(buffers("packed", x.shape), x)
+def col2im(backend: CupyBackend, given: Sliding[CupyArray]) -> Array:
+    """Add back in one launch."""
+    col, window, buffers = given
+    image = buffers("epsilon", (*col.shape[:2], *window.size))
+    _run(backend, "col2im", window, (_packed(backend, like(col, image), buffers),), (image,))
+    return image
+
+
+def conv2d(backend: CupyBackend, given: Convolution[CupyArray]) -> tuple[Array, Any]:
+    """Convolve without columns in memory."""
+    x, W, b, window, buffers, activate, _ = given
+    z = buffers("z", (x.shape[0], W.shape[0], *window.out))
+    backend.convolutions.forward(x, W, b, window, z)
+    if activate is not None:
+        activate(z)
+    return z, Image(x)
+
+
+def conv2d_backward(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> Array | None:
+    """Go back without columns in memory."""
+    return _back(backend, given, None)
+
+
+def back_by_columns(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> Array | None:
+    """Gather the columns after all."""
+    columns = backend.im2col(given.saved.x, given.window, given.buffers)
+    return spatial.conv2d_backward(backend, given._replace(saved=columns))
+
+
+def _back(
+    backend: CupyBackend, given: ConvolutionBack[CupyArray], pooling: tuple[Window, CupyArray] | None
+) -> Array | None:
+    """Go back from delta or, where its output was pooled, from the pooled epsilon and the winners."""
+    delta, saved, W, window, gradients, buffers, need_epsilon = given
+    delta = like(delta, W)
+    backend.convolutions.gradients(saved.x, delta, pooling, *gradients, window)
+    if not need_epsilon:
+        return None
+    image = buffers("epsilon", saved.x.shape)
+    backend.convolutions.epsilon(delta, pooling, W, window, image)
+    return image
+
+
+def conv2d_max_pool(backend: CupyBackend, given: PooledConvolution[CupyArray]) -> tuple[Array, Any]:
+    """Convolve, then pool and add the bias in one launch."""
+    x, W, b, _, (window, pool), buffers, _, inner = given
+    z, convolved = backend.conv2d(x, W, None, window, buffers[0])
+    if inner is not None and b is not None:  # the kernel adds b to the largest alone
+        backend.add(z, over_channels(backend, b, z), inner)
+    shape = (*z.shape[:2], *pool.out)
+    out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
+    _run(backend, "max_pool_biased", pool, (z, b), (out, winner))
+    return out, (convolved, winner)
+
+
+def conv2d_max_pool_backward(backend: CupyBackend, given: PooledConvolutionBack[CupyArray]) -> Array | None:
+    """Go back to the image at once."""
+    epsilon, (convolved, winner), W, (window, pool), gradients, buffers, need_epsilon = given
+    of_convolution = ConvolutionBack(epsilon, convolved, W, window, gradients, buffers[0], need_epsilon)
+    return _back(backend, of_convolution, (pool, winner))
+
+
+# ---- pooling
+
+
+def max_pool(backend: CupyBackend, given: Sliding[CupyArray]) -> tuple[Array, Any]:
+    """Take maxima in one launch."""
+    x, window, buffers = given
+    shape = (*x.shape[:2], *window.out)
+    out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
+    _run(backend, "max_pool", window, (like(x, out),), (out, winner))
+    return out, winner
+
+
+def max_pool_backward(backend: CupyBackend, given: PoolingBack[CupyArray]) -> Array:
+    """Hand errors to the winners in one launch."""
+    epsilon, saved, window, buffers = given
+    image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
+    _run(backend, "max_pool_backward", window, (like(epsilon, image), saved), (image,))
+    return image
+
+
+def avg_pool(backend: CupyBackend, given: AveragePooling[CupyArray]) -> tuple[Array, Any]:
+    """Take means in one launch."""
+    x, window, count_padding, buffers = given
+    out = buffers("pooled", (*x.shape[:2], *window.out))
+    counted = int(count_padding or not window.has_padding)
+    _run(backend, "avg_pool", window, (like(x, out),), (out,), counted)
+    return out, counted
+
+
+def avg_pool_backward(backend: CupyBackend, given: PoolingBack[CupyArray]) -> Array:
+    """Spread errors in one launch."""
+    epsilon, saved, window, buffers = given
+    image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
+    _run(backend, "avg_pool_backward", window, (like(epsilon, image),), (image,), saved)
+    return image
+
+
+def pnorm_pool(backend: CupyBackend, given: NormPooling[CupyArray]) -> tuple[Array, Any]:
+    """Take norms in one launch."""
+    x, window, p, buffers = given
+    out = buffers("pooled", (*x.shape[:2], *window.out))
+    x = like(x, out)
+    _run(backend, "pnorm_pool", window, (x,), (out,), float(p))
+    return out, (x, out)
+
+
+def pnorm_pool_backward(backend: CupyBackend, given: NormPoolingBack[CupyArray]) -> Array:
+    """Spread errors by the norm's slope in one launch."""
+    epsilon, (x, norm), window, p, buffers = given
+    image = buffers("epsilon", x.shape)
+    inputs = (like(epsilon, image), _packed(backend, x, buffers), norm)
+    _run(backend, "pnorm_pool_backward", window, inputs, (image,), float(p))
+    return image
+
+
+# ---- launches
+
+
+def as_it_lies(backend: CupyBackend, given: Ordering[CupyArray]) -> Array:
+    """Return the array itself."""
+    return given.x
+
+
+def _run(
+    backend: CupyBackend,
+    name: str,
+    window: Window,
+    inputs: tuple[CupyArray, ...],
+    outputs: tuple[Array, ...],
+    *tail: float,
+) -> None:
+    """Launch a kernel that reads the first input by its strides and computes every element of the first output."""
+    image, out = inputs[0], outputs[0]
+    shape = geometry(window, image.shape[0], out.size, image.strides)
+    backend.kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
+
+
+def _packed(backend: CupyBackend, x: CupyArray, buffers: Buffers) -> Array:
+    """Return `x`, or a copy, with the batch innermost, for kernels that do not read it by strides."""
+    return x if batch_innermost(x) else backend.assign(buffers("packed", x.shape), x)
 
 
 def batch_innermost(x: CupyArray) -> bool:

@@ -2,59 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING
 
 from backends.typing import Array, CupyArray
 
-from ..generic.batched import BatchedProducts
-from .products import Products
+from ..signatures import AffineGradients, StackGradients, Stacks, SumOfProducts
+
+if TYPE_CHECKING:
+    from .cupy_backend import CupyBackend
 
 
-class Stacks(BatchedProducts):
-    """Mixin of `CupyBackend`."""
+def makes_affine_gradients(backend: CupyBackend, given: AffineGradients[CupyArray]) -> bool:
+    """Tell whether our kernel makes the product, and the sums beside it."""
+    x, delta, _, b_gradient = given
+    if b_gradient is not None and not b_gradient.flags.c_contiguous:
+        return False
+    alike = all(array is None or array.dtype == delta.dtype for array in given)
+    return alike and backend.prefers_own(x.T, delta)
 
-    cupy: Any
-    empty: Callable[..., CupyArray]
-    dtype_name: Callable[[Array], str]
-    products: Products
-    prefers_own: Callable[[Array, Array], bool]
-    joins_products: ClassVar[bool] = True
 
-    def batched_matmul(self, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
-        if a.dtype != b.dtype or not self.prefers_own(a, b):
-            return super().batched_matmul(a, b, out)
-        result = self.empty((*a.shape[:2], b.shape[2]), self.dtype_name(a)) if out is None else out
-        return self.products.run_stacks(a, b, result)
+def affine_gradients(backend: CupyBackend, given: AffineGradients[CupyArray]) -> None:
+    """Make all gradients in one launch."""
+    x, delta, W_gradient, b_gradient = given
+    backend.products.run(x.T, delta, W_gradient, b_gradient)
 
-    def products_with(self, a: CupyArray, b: CupyArray, out: CupyArray) -> Array:
-        wide, wide_out = self._side_by_side(b), self._side_by_side(out)
-        if wide is None or wide_out is None:
-            return self.batched_matmul(self.cupy.broadcast_to(a, (b.shape[0], *a.shape)), b, out)
-        self.gemm(a, wide, wide_out, 1.0, 0.0)
-        return out
 
-    def sum_of_products(self, a: CupyArray, b: CupyArray, out: CupyArray, scratch: CupyArray) -> Array:
-        wide, high = self._side_by_side(a), self._side_by_side(b.transpose((0, 2, 1)))
-        if wide is None or high is None:
-            return super().sum_of_products(a, b, out, scratch)
-        return self.gemm(wide, high.T, out, 1.0, 0.0)
+def makes_stacks(backend: CupyBackend, given: Stacks[CupyArray]) -> bool:
+    """Tell whether our kernel makes all products."""
+    return given.a.dtype == given.b.dtype and backend.prefers_own(given.a, given.b)
 
-    def gradients_of_products(
-        self, x: CupyArray, deltas: CupyArray, W_gradients: CupyArray, b_gradients: CupyArray | None
-    ) -> None:
-        wide, wide_out = self._side_by_side(deltas), self._side_by_side(W_gradients)
-        b_row = None if b_gradients is None else self._side_by_side(b_gradients)
-        if wide is None or wide_out is None or (b_row is None) != (b_gradients is None):
-            super().gradients_of_products(x, deltas, W_gradients, b_gradients)
-        else:
-            self.affine_gradients(x, wide, wide_out, None if b_row is None else b_row[0, :])
 
-    def _side_by_side(self, stack: CupyArray) -> Array | None:
-        """View matrices ``[B, M, N]`` as one, ``[M, B * N]``; None where a row does not go on where another ends."""
-        (count, rows, columns), (between, down, along) = stack.shape, stack.strides
-        if columns == 1:
-            along = between
-        if count > 1 and between != columns * along:
-            return None
-        return self.cupy.lib.stride_tricks.as_strided(stack, (rows, count * columns), (down, along))
+def batched_matmul(backend: CupyBackend, given: Stacks[CupyArray]) -> Array:
+    """Make all products in one launch."""
+    a, b, out = given
+    result = backend.empty((*a.shape[:2], b.shape[2]), backend.dtype_name(a)) if out is None else out
+    return backend.products.run_stacks(a, b, result)
+
+
+def products_with(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArray) -> Array:
+    """Write the products of ``a [M, K]`` with each of the matrices ``b [B, K, N]`` into ``out [B, M, N]``."""
+    if not _lie_side_by_side(b, out):
+        return backend.batched_matmul(backend.cupy.broadcast_to(a, (b.shape[0], *a.shape)), b, out)
+    backend.gemm(a, _side_by_side(backend, b), _side_by_side(backend, out), 1.0, 0.0)
+    return out
+
+
+def sum_is_a_product(backend: CupyBackend, given: SumOfProducts[CupyArray]) -> bool:
+    """Tell whether the matrices of both stacks lie side by side, and so are one each."""
+    return _lie_side_by_side(given.a, given.b.transpose((0, 2, 1)))
+
+
+def sum_of_products(backend: CupyBackend, given: SumOfProducts[CupyArray]) -> Array:
+    """Multiply what lies side by side."""
+    a, b, out, _ = given
+    high = _side_by_side(backend, b.transpose((0, 2, 1)))
+    return backend.gemm(_side_by_side(backend, a), high.T, out, 1.0, 0.0)
+
+
+def gradients_are_one(backend: CupyBackend, given: StackGradients[CupyArray]) -> bool:
+    """Tell whether errors and gradients lie side by side."""
+    _, *stacks = given
+    return _lie_side_by_side(*(stack for stack in stacks if stack is not None))
+
+
+def gradients_of_products(backend: CupyBackend, given: StackGradients[CupyArray]) -> None:
+    """Make the gradients of what lies side by side."""
+    x, deltas, W_gradients, b_gradients = given
+    b_row = None if b_gradients is None else _side_by_side(backend, b_gradients)[0, :]
+    backend.affine_gradients(x, _side_by_side(backend, deltas), _side_by_side(backend, W_gradients), b_row)
+
+
+def _lie_side_by_side(*stacks: CupyArray) -> bool:
+    """Tell whether of every ``[B, M, N]`` a row goes on where another ends."""
+    for stack in stacks:
+        (count, _, columns), (between, _, along) = stack.shape, stack.strides
+        if count > 1 and columns > 1 and between != columns * along:
+            return False
+    return True
+
+
+def _side_by_side(backend: CupyBackend, stack: CupyArray) -> CupyArray:
+    """View such matrices ``[B, M, N]`` as one, ``[M, B * N]``."""
+    (count, rows, columns), (between, down, along) = stack.shape, stack.strides
+    steps = (down, between if columns == 1 else along)
+    return backend.cupy.lib.stride_tricks.as_strided(stack, (rows, count * columns), steps)

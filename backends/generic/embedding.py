@@ -1,48 +1,47 @@
-"""Rows of a table by their numbers, and additions to them: embeddings and their gradients."""
+"""Rows of a table by their numbers, and additions to them: embeddings and their gradients.
+
+Indices are ``[n]`` int32 or int64.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.typing import Array
 
 from ..errors import DataError
+from ..signatures import Lookup, RowUpdates
+
+if TYPE_CHECKING:
+    from ..base import Backend
 
 NO_ROW = -(2**63)
 """The index, an int64, that stands for one that is no integer."""
 
 
-class EmbeddingRows:
-    """Mixin of `Backend`. Indices are ``[n]`` int32 or int64."""
+def pull_rows(backend: Backend, given: Lookup[Array]) -> Array:
+    """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order; in `out` if it is given."""
+    table, indices, who, out = given
+    _check_rows(backend, who, indices, table.shape[0])
+    return backend.stored(backend.xp.take(table, indices, axis=0), out)
 
-    looks_at_indices = True
-    """Whether an index that is no row's raises at once."""
 
-    xp: Any
-    add: Callable[..., Array]
-    stored: Callable[[Array, Array | None], Array]
-    item: Callable[[Array], float]
-    to_host: Callable[[Array], np.ndarray]
+def scatter_add(backend: Backend, given: RowUpdates[Array]) -> Array:
+    """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""
+    table, indices, updates = given
+    _check_rows(backend, "scatter_add", indices, table.shape[0])
+    for i, row in enumerate(backend.to_host(indices).tolist()):
+        line = table[row, ...]
+        backend.add(line, updates[i, ...], line)
+    return table
 
-    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows", out: Array | None = None) -> Array:
-        """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order; in `out` if it is given."""
-        self._check_rows(who, indices, table.shape[0])
-        return self.stored(self.xp.take(table, indices, axis=0), out)
 
-    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
-        """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""
-        self._check_rows("scatter_add", indices, table.shape[0])
-        for i, row in enumerate(self.to_host(indices).tolist()):
-            line = table[row, ...]
-            self.add(line, updates[i, ...], line)
-        return table
-
-    def _check_rows(self, who: str, indices: Array, rows: int) -> None:
-        if indices.shape[0]:
-            check_limits(who, self.item(self.xp.min(indices)), self.item(self.xp.max(indices)), rows)
+def _check_rows(backend: Backend, who: str, indices: Array, rows: int) -> None:
+    if indices.shape[0]:
+        xp = backend.xp
+        check_limits(who, backend.item(xp.min(indices)), backend.item(xp.max(indices)), rows)
 
 
 def check_host_indices(who: str, data: Any, rows: int) -> None:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+from backends.typing import Array
+
+from ..signatures import Dropout
+
+if TYPE_CHECKING:
+    from ..base import Backend
+    from ..needed import Needed
 
 _LOW32 = 0xFFFFFFFF
 
@@ -26,55 +33,44 @@ def _rotate_left(value: int, bits: int) -> int:
     return ((value << bits) | (value >> (32 - bits))) & _LOW32
 
 
-class RandomBits:
-    """Mixin of `Backend`: 32 random bits for every one of n positions, and uniform numbers from them."""
+def random_raw(backend: Needed, root: int, node: int, n: int) -> Array:
+    """Return ``[n]`` uint64 with the 32 random bits of positions 0 .. n-1.
 
-    xp: Any
-    device: Any
-    # Needed from Backend.
-    assign: Callable[[Any, Any], Any]
-    greater: Callable[..., Any]
-    divide: Callable[..., Any]
-    reshape: Callable[[Any, Sequence[int]], Any]
+    Parameters
+    ----------
+    root, node : int
+        The generator's state, unsigned 64-bit.
+    n : int
+        Number of positions.
 
-    def random_raw(self, root: int, node: int, n: int) -> Any:
-        """Return ``[n]`` uint64 with the 32 random bits of positions 0 .. n-1.
+    Notes
+    -----
+    Source: libnd4j ``graph/RandomGenerator.h``, relativeT and xoroshiro32. Every product wraps at 64 bits.
+    """
+    xp = backend.xp
+    position = xp.arange(2, n + 2, dtype=xp.uint64, device=backend.device)
+    s0 = (position * ((node + 24243287) & 0xFFFFFFFFFFFFFFFF)) | root
+    s1 = ((s0 + 723829) * position) ^ node
+    v = (((s0 ^ s1) & _LOW32) * 0x9E3779BB) & _LOW32
+    v = ((v << 5) | (v >> 27)) & _LOW32
+    return (v * 5) & _LOW32
 
-        Parameters
-        ----------
-        root, node : int
-            The generator's state, unsigned 64-bit.
-        n : int
-            Number of positions.
 
-        Notes
-        -----
-        Source: libnd4j ``graph/RandomGenerator.h``, relativeT and xoroshiro32. Every product wraps at 64 bits.
-        """
-        xp = self.xp
-        position = xp.arange(2, n + 2, dtype=xp.uint64, device=self.device)
-        s0 = (position * ((node + 24243287) & 0xFFFFFFFFFFFFFFFF)) | root
-        s1 = ((s0 + 723829) * position) ^ node
-        v = (((s0 ^ s1) & _LOW32) * 0x9E3779BB) & _LOW32
-        v = ((v << 5) | (v >> 27)) & _LOW32
-        return (v * 5) & _LOW32
+def random_uniform(backend: Backend, root: int, node: int, n: int, dtype: str) -> Array:
+    """Return ``[n]`` numbers in 0..1: float32(bits) * 2^-32, in that precision whatever the dtype.
 
-    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Any:
-        """Return ``[n]`` numbers in 0..1: float32(bits) * 2^-32, in that precision whatever the dtype.
+    Notes
+    -----
+    Source: libnd4j of 1.0.0-beta6/7, which wrote the reference files. The largest 128 bit patterns round to 1.
+    """
+    xp = backend.xp
+    uniform = xp.astype(backend.random_raw(root, node, n), xp.float32) * 2.0**-32
+    return xp.astype(uniform, getattr(xp, dtype), copy=False)
 
-        Notes
-        -----
-        Source: libnd4j of 1.0.0-beta6/7, which wrote the reference files. The largest 128 bit patterns round to 1.
-        """
-        xp = self.xp
-        uniform = xp.astype(self.random_raw(root, node, n), xp.float32) * 2.0**-32
-        return xp.astype(uniform, getattr(xp, dtype), copy=False)
 
-    def random_moved(self, n: int) -> None:
-        """Take note that the generator of the last draws has moved on by n, for backends that repeat draws."""
-
-    def dropout_factors(self, root: int, node: int, p: float, out: Any) -> Any:
-        """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""
-        kept = self.greater(p, self.random_uniform(root, node, math.prod(out.shape), "float32"))
-        self.assign(out, self.reshape(kept, out.shape))
-        return self.divide(out, p, out)
+def dropout_factors(backend: Backend, given: Dropout[Array]) -> Array:
+    """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""
+    root, node, p, out = given
+    kept = backend.greater(p, backend.random_uniform(root, node, math.prod(out.shape), "float32"))
+    backend.assign(out, backend.reshape(kept, out.shape))
+    return backend.divide(out, p, out)

@@ -9,10 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .spatial import Array, Buffers, SpatialPrimitives
+from backends.typing import Array
+
+from ..signatures import Buffers, PoolingBack, Sliding
 from .window import Window
+
+if TYPE_CHECKING:
+    from ..base import Backend
 
 
 @cache
@@ -29,41 +34,42 @@ def _along_depth(buffers: Buffers) -> Buffers:
     return lambda name, *shape: buffers(f"depth_{name}", *shape)
 
 
-class VolumePooling(SpatialPrimitives):
-    """Mixin of `Backend`: pooling over ``d, h, w``."""
+def max_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+    """Return the maximum of every window of ``x [N, C, D, H, W]``; see `max_pool`."""
+    return _pooled(backend, given, backend.max_pool)
 
-    def max_pool3d(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Return the maximum of every window of ``x [N, C, D, H, W]``; see `max_pool`."""
-        return self._pooled(x, window, buffers, self.max_pool)
 
-    def max_pool3d_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Hand every element of ``epsilon [N, C, out_d, out_h, out_w]`` to the cell that won."""
-        return self._back(epsilon, saved, window, buffers, self.max_pool_backward)
+def max_pool3d_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
+    """Hand every element of ``epsilon [N, C, out_d, out_h, out_w]`` to the cell that won."""
+    return _back(backend, given, backend.max_pool_backward)
 
-    def avg_pool3d(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Return the mean over the real cells of every window of ``x [N, C, D, H, W]``; see `avg_pool`."""
-        return self._pooled(x, window, buffers, lambda x, over, memory: self.avg_pool(x, over, False, memory))
 
-    def avg_pool3d_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Spread every element of ``epsilon [N, C, out_d, out_h, out_w]`` evenly over the real cells of its window."""
-        return self._back(epsilon, saved, window, buffers, self.avg_pool_backward)
+def avg_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+    """Return the mean over the real cells of every window of ``x [N, C, D, H, W]``; see `avg_pool`."""
+    return _pooled(backend, given, lambda x, window, buffers: backend.avg_pool(x, window, False, buffers))
 
-    def _pooled(
-        self, x: Array, window: Window, buffers: Buffers, pool: Callable[..., tuple[Array, Any]]
-    ) -> tuple[Array, Any]:
-        """Pool ``[N, C * D, H, W]``, then ``[N, C, D, out_h * out_w]``; views where the batch is innermost."""
-        (n, channels, length, *sizes), (plane, depth) = x.shape, plane_and_depth(window)
-        planes, across = pool(self.reshape(x, (n, channels * length, *sizes)), plane, buffers)
-        columns = self.reshape(planes, (n, channels, *depth.size))
-        out, along = pool(columns, depth, _along_depth(buffers))
-        return self.reshape(out, (n, channels, *window.out)), (across, along)
 
-    def _back(
-        self, epsilon: Array, saved: tuple[Any, Any], window: Window, buffers: Buffers, back: Callable[..., Array]
-    ) -> Array:
-        (n, channels, length, *sizes), (plane, depth) = epsilon.shape, plane_and_depth(window)
-        across, along = saved
-        columns = self.reshape(epsilon, (n, channels, length, math.prod(sizes)))
-        columns = back(columns, along, depth, _along_depth(buffers))
-        planes = self.reshape(columns, (n, channels * window.size[0], *plane.out))
-        return self.reshape(back(planes, across, plane, buffers), (n, channels, *window.size))
+def avg_pool3d_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
+    """Spread every element of ``epsilon [N, C, out_d, out_h, out_w]`` evenly over the real cells of its window."""
+    return _back(backend, given, backend.avg_pool_backward)
+
+
+def _pooled(
+    backend: Backend, given: Sliding[Array], pool: Callable[[Array, Window, Buffers], tuple[Array, Any]]
+) -> tuple[Array, Any]:
+    """Pool ``[N, C * D, H, W]``, then ``[N, C, D, out_h * out_w]``; views where the batch is innermost."""
+    x, window, buffers = given
+    (n, channels, length, *sizes), (plane, depth) = x.shape, plane_and_depth(window)
+    planes, across = pool(backend.reshape(x, (n, channels * length, *sizes)), plane, buffers)
+    columns = backend.reshape(planes, (n, channels, *depth.size))
+    out, along = pool(columns, depth, _along_depth(buffers))
+    return backend.reshape(out, (n, channels, *window.out)), (across, along)
+
+
+def _back(backend: Backend, given: PoolingBack[Array], back: Callable[[Array, Any, Window, Buffers], Array]) -> Array:
+    epsilon, (across, along), window, buffers = given
+    (n, channels, length, *sizes), (plane, depth) = epsilon.shape, plane_and_depth(window)
+    columns = backend.reshape(epsilon, (n, channels, length, math.prod(sizes)))
+    columns = back(columns, along, depth, _along_depth(buffers))
+    planes = backend.reshape(columns, (n, channels * window.size[0], *plane.out))
+    return backend.reshape(back(planes, across, plane, buffers), (n, channels, *window.size))

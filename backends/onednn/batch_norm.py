@@ -13,6 +13,7 @@ import numpy as np
 from backends.typing import NumpyArray
 
 from ..cpu.rectifying import rectify
+from ..signatures import ErrorSums, Moments, Normalization, NormalizationBack, RectifiedBack
 from .primitive import (
     BACKWARD,
     DIFF_DST,
@@ -31,7 +32,7 @@ from .primitive import (
     Primitive,
     primitive,
 )
-from .running import Buffers, channels_innermost, relu_backward, run
+from .running import Buffers, channels_innermost, rectified_back, run
 
 GIVEN_STATISTICS, USE_SCALE, USE_SHIFT = 1, 2, 4
 AFFINE = GIVEN_STATISTICS | USE_SCALE | USE_SHIFT
@@ -97,8 +98,9 @@ def _forward(pieces: Pieces, kind: int, flags: int) -> Primitive:
     return primitive("batch_normalization_forward", (kind, pieces.layout, pieces.layout, 0.0, flags))
 
 
-def moments(x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
+def moments(given: Moments[NumpyArray]) -> None:
     """Write the mean of every channel, and the sum of squares of what it leaves, to ``out [2, C]``."""
+    x, out, buffers = given
     pieces = pieces_of(x)
     scratch = channels_innermost(buffers, "a", tuple(x.shape))  # where the activations will lie
     means, variances = pieces.memory(buffers, "means"), pieces.memory(buffers, "variances")
@@ -109,6 +111,12 @@ def moments(x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
     np.multiply(means, means, out=means)
     np.add(means, variances, out=means)
     np.matmul(_constant(pieces.beside, pieces.layout.shape[2]), means, out=out[1])
+
+
+def normalized(given: Normalization[NumpyArray]) -> NumpyArray:
+    """Normalise channels."""
+    x, _, vectors, buffers, rectify = given
+    return affine(x, vectors, channels_innermost(buffers, "a", tuple(x.shape)), buffers, rectify)
 
 
 def affine(
@@ -130,17 +138,11 @@ def affine(
     return rectify(out, out) if rectified else out
 
 
-def error_sums(
-    epsilon: NumpyArray,
-    x: NumpyArray,
-    mean: NumpyArray,
-    out: NumpyArray,
-    buffers: Buffers,
-    rectified: NumpyArray | None,
-) -> None:
+def error_sums(given: ErrorSums[NumpyArray]) -> None:
     """Write the sums of epsilon, and of ``epsilon * (x - mean)``, to ``out [2, C]``; undo ReLU in epsilon's memory."""
+    epsilon, x, _, mean, out, buffers, rectified = given
     if rectified is not None:
-        relu_backward(rectified, epsilon, epsilon)
+        rectified_back(RectifiedBack(rectified, epsilon))
     pieces = pieces_of(x)
     layouts, forward = (pieces.layout,) * 3, _forward(pieces, TRAINING, AFFINE)
     kernel = primitive("batch_normalization_backward", (BACKWARD, *layouts, 0.0, AFFINE, forward))
@@ -154,14 +156,9 @@ def error_sums(
         np.add.reduce(each, axis=0, out=row)
 
 
-def back(
-    epsilon: NumpyArray,
-    x: NumpyArray,
-    vectors: tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray],
-    buffers: Buffers,
-) -> NumpyArray:
+def back(given: NormalizationBack[NumpyArray]) -> NumpyArray:
     """Return ``epsilon * factor - (x - mean) * slope - shift`` in epsilon's memory."""
-    mean, factor, slope, shift = vectors
+    epsilon, x, _, (mean, factor, slope, shift), buffers = given
     away = channels_innermost(buffers, "away", tuple(x.shape))
     affine(x, (mean, slope, shift), away, buffers)
     affine(epsilon, (_constant(x.shape[1], 0.0), factor, 0.0), epsilon, buffers)

@@ -11,6 +11,7 @@ from backends.typing import NumpyArray
 
 from ..cpu.recording import plain
 from ..generic.window import Window
+from ..signatures import Convolution, ConvolutionBack, DeconvolutionBack
 from .primitive import (
     BIAS,
     DIFF_BIAS,
@@ -25,7 +26,7 @@ from .primitive import (
     Primitive,
     primitive,
 )
-from .running import Buffers, channels_innermost, in_a_row, in_float32, packed, run, unpacked, with_channels_innermost
+from .running import channels_innermost, in_a_row, in_float32, packed, run, unpacked, with_channels_innermost
 
 DIRECT, TRANSPOSED = 0x1, 0xA
 KINDS = {DIRECT: "convolution", TRANSPOSED: "deconvolution"}
@@ -58,6 +59,8 @@ class Saved(NamedTuple):
 
     x: NumpyArray
     kernels: Kernels
+    W: NumpyArray | None = None
+    """The turned weights of a transposed convolution."""
 
 
 class Kernels:
@@ -127,18 +130,53 @@ def _channels_innermost(shape: tuple[int, ...]) -> Layout:
     return Layout(shape, (step, 1, *steps))
 
 
-def forward(
-    x: NumpyArray,
-    W: NumpyArray,
-    b: NumpyArray | None,
-    window: Window,
-    out: tuple[int, ...],
-    buffers: Buffers,
-    algorithm: int = DIRECT,
-) -> tuple[NumpyArray, Saved]:
-    """Return ``z [N, n_out, *places]``, channels innermost, and the cache for `backward`; W as in `Geometry`."""
+def convolved(given: Convolution[NumpyArray]) -> tuple[NumpyArray, Saved]:
+    """Convolve over images, series or volumes."""
+    return forward(given, given.window.out)
+
+
+def depthwise(given: Convolution[NumpyArray]) -> tuple[NumpyArray, Saved]:
+    """Convolve every channel for itself."""
+    return convolved(given._replace(W=_grouped(given.W)))
+
+
+def depthwise_back(given: ConvolutionBack[NumpyArray]) -> NumpyArray | None:
+    """Go back from `depthwise`."""
+    W_gradient, b_gradient = given.gradients
+    return backward(given._replace(W=_grouped(given.W), gradients=(_grouped(W_gradient), b_gradient)))
+
+
+def transposed(given: Convolution[NumpyArray]) -> tuple[NumpyArray, Saved]:
+    """Spread cells over windows."""
+    W = _turned(given.W)
+    z, saved = forward(given._replace(W=W), given.window.size, TRANSPOSED)
+    return z, saved._replace(W=W)
+
+
+def transposed_back(given: DeconvolutionBack[NumpyArray]) -> NumpyArray | None:
+    """Go back from `transposed`."""
+    delta, saved, window, (W_gradient, b_gradient), buffers, need_epsilon = given
+    gradients = _turned(W_gradient), b_gradient
+    return backward(ConvolutionBack(delta, saved, saved.W, window, gradients, buffers, need_epsilon))
+
+
+def _turned(W: NumpyArray) -> NumpyArray:
+    """View the weights ``[C, n_out, *kernel]`` of a transposed convolution as ``[n_out, C, *kernel]``."""
+    return W.transpose(1, 0, *range(2, W.ndim))
+
+
+def _grouped(W: NumpyArray) -> NumpyArray:
+    """View depthwise weights ``[*kernel, C, multiplier]`` as those of C groups, ``[C, multiplier, 1, *kernel]``."""
+    axes = W.ndim - 2
+    return W.transpose(axes, axes + 1, *range(axes))[:, :, None]
+
+
+def forward(given: Convolution[NumpyArray], out: tuple[int, ...], algorithm: int = DIRECT) -> tuple[NumpyArray, Saved]:
+    """Return ``z [N, n_out, *out]``, channels innermost, and the cache for `backward`; W as in `Geometry`."""
+    x, W, b, window, buffers, activate, _ = given
     if len(out) > 1 and window.kernel[-1] == window.padded[-1] == 1:  # series as images: kernels go along the last axis
-        z, saved = forward(x[..., 0], W[..., 0], b, _without_last(window), out[:-1], buffers, algorithm)
+        series = given._replace(x=x[..., 0], W=W[..., 0], window=_without_last(window))
+        z, saved = forward(series, out[:-1], algorithm)
         return z[..., None], saved
     n_out = W.shape[0] * W.shape[1] if W.ndim == x.ndim + 1 else W.shape[0]
     shape = (x.shape[0], n_out, *out)
@@ -149,21 +187,17 @@ def forward(
     if b is not None:
         reads[BIAS] = in_a_row(b, buffers, "onednn_b")
     run(kernel, reads, {DST: z}, buffers)
+    if activate is not None:
+        activate(z)
     return z, Saved(x, kernels)
 
 
-def backward(
-    delta: NumpyArray,
-    saved: Saved,
-    W: NumpyArray,
-    gradients: tuple[NumpyArray, NumpyArray | None],
-    buffers: Buffers,
-    need_epsilon: bool,
-) -> NumpyArray | None:
+def backward(given: ConvolutionBack[NumpyArray]) -> NumpyArray | None:
     """Write dL/dW and dL/db; return dL/dx, channels innermost, unless nobody needs it."""
-    (x, kernels), (W_gradient, b_gradient) = saved, gradients
+    delta, (x, kernels, _), W, _, (W_gradient, b_gradient), buffers, need_epsilon = given
     if delta.ndim > x.ndim:
-        epsilon = backward(delta[..., 0], saved, W[..., 0], (W_gradient[..., 0], b_gradient), buffers, need_epsilon)
+        gradients = W_gradient[..., 0], b_gradient
+        epsilon = backward(given._replace(delta=delta[..., 0], W=W[..., 0], gradients=gradients))
         return None if epsilon is None else epsilon[..., None]
     delta = with_channels_innermost(in_float32(delta), buffers, "onednn_delta")
     kernel = kernels.backward_weights

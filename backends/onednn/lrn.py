@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from backends.typing import NumpyArray
 
 from ..errors import BackendError
+from ..signatures import Lrn, LrnBack
 from .primitive import DIFF_DST, DIFF_SRC, DST, SRC, TRAINING, WORKSPACE, Primitive, layout_of, primitive
-from .running import Buffers, channels_innermost, run, with_channels_innermost
+from .running import channels_innermost, run, with_channels_innermost
 
 ACROSS = 0xAFF
 RIGHT = (3, 5)
@@ -23,13 +24,12 @@ class Saved(NamedTuple):
     back: Primitive
 
 
-def forward(
-    x: NumpyArray, n: int, k: float, alpha: float, beta: float, buffers: Buffers
-) -> tuple[NumpyArray, Saved] | None:
+def forward(given: Lrn[NumpyArray]) -> tuple[NumpyArray, Saved] | None:
     """Return ``x / (k + alpha * sum of x^2 over the n channels around)^beta``, and the cache for `backward`.
 
     None where oneDNN has no way that is fast and right: for other beta than 0.75, and older processors.
     """
+    x, n, k, alpha, beta, buffers = given
     if 2 * (n // 2) + 1 not in RIGHT or x.shape[1] < max(RIGHT):
         return None
     x = with_channels_innermost(x, buffers, "onednn_x")
@@ -55,8 +55,9 @@ def _kernels(x: NumpyArray, size: int, k: float, alpha: float, beta: float) -> t
     return None if there.is_reference or back.is_reference else (there, back)
 
 
-def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
+def backward(given: LrnBack[NumpyArray]) -> NumpyArray:
     """Return dL/dx."""
+    epsilon, saved, buffers = given
     epsilon = with_channels_innermost(epsilon, buffers, "onednn_delta")
     below = channels_innermost(buffers, "epsilon", tuple(saved.x.shape))
     run(saved.back, {SRC: saved.x, DIFF_DST: epsilon, **saved.workspace}, {DIFF_SRC: below}, buffers)

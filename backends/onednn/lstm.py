@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from backends.typing import NumpyArray
 
+from ..signatures import Series
 from .primitive import (
     BACKWARD,
     BIAS,
@@ -40,7 +40,7 @@ from .primitive import (
     in_c_order,
     primitive,
 )
-from .running import Buffers, packed, reordered, run, unpacked
+from .running import packed, reordered, run, unpacked
 
 FORWARDS, BACKWARDS = 1, 2
 OVERWRITE = 1  # dnnl_rnn_flags_diff_weights_overwrite
@@ -105,16 +105,7 @@ class SeriesPass:
 
     Parameters
     ----------
-    x : array ``[T, N, C]``
-    weights : W ``[4, C, H]``, RW ``[4, H, H]``, b ``[4, 1, H]``, and three peepholes ``[1, H]`` or None
-        Of candidate, forget, output and input gate; peepholes of forget, output and input gate.
-    state : two arrays ``[N, H]``
-        Output and memory before the first step.
-    training : bool
-        Whether there is a way back.
-    reverse : bool
-        Whether the last step comes first.
-    buffers : callable
+    given : Series
 
     Attributes
     ----------
@@ -123,9 +114,8 @@ class SeriesPass:
         Behind the last step.
     """
 
-    def __init__(
-        self, x: NumpyArray, weights: Any, state: Sequence[NumpyArray], training: bool, reverse: bool, buffers: Buffers
-    ) -> None:
+    def __init__(self, given: Series[NumpyArray]) -> None:
+        x, weights, state, training, reverse, buffers = given
         (steps, n, n_in), n_out = x.shape, weights[1].shape[2]
         self._kernels = _kernels(Sizes(steps, n, n_in, n_out, weights[3] is not None, reverse))
         self._buffers = buffers
@@ -134,8 +124,8 @@ class SeriesPass:
         self.outputs = self._memory("h", (steps, n, n_out))
         behind = [self._memory(name, (n, n_out)) for name in ("h_behind", "c_behind")]
         before = [self._memory(name, (n, n_out)) for name in ("h_before", "c_before")]
-        for place, given in zip(before, state, strict=True):  # without them version 3.2 gives wrong gradients
-            place[...] = given
+        for place, values in zip(before, state, strict=True):  # without them version 3.2 gives wrong gradients
+            place[...] = values
         self.state = tuple(behind)
         self._ends = (
             {SRC: x, SRC_1: before[0], SRC_2: before[1]},

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from backends.typing import NumpyArray
 
 from ..generic.window import Window
+from ..signatures import AveragePooling, PoolingBack, Sliding
 from .primitive import (
     DIFF_DST,
     DIFF_SRC,
@@ -53,6 +54,27 @@ def averages(window: Window) -> bool:
     return all(size >= step and extent > max(before, after) for size, step, extent, before, after in around)
 
 
+def maxima(given: Sliding[NumpyArray]) -> tuple[NumpyArray, Saved | None]:
+    """Take the maximum of every window."""
+    return forward(given.x, given.window, MAXIMUM, given.buffers)
+
+
+def largest(given: Sliding[NumpyArray]) -> NumpyArray:
+    """Take the same without a way back."""
+    return forward(given.x, given.window, MAXIMUM, given.buffers, keep=False)[0]
+
+
+def means(given: AveragePooling[NumpyArray]) -> tuple[NumpyArray, Saved | None]:
+    """Take the mean of every window."""
+    x, window, count_padding, buffers = given
+    return forward(x, window, MEAN_OF_ALL if count_padding else MEAN_OF_REAL, buffers)
+
+
+def means_of_real(given: Sliding[NumpyArray]) -> tuple[NumpyArray, Saved | None]:
+    """Take the mean of the real cells of every window."""
+    return forward(given.x, given.window, MEAN_OF_REAL, given.buffers)
+
+
 def forward(
     x: NumpyArray, window: Window, algorithm: int, buffers: Buffers, keep: bool = True
 ) -> tuple[NumpyArray, Saved | None]:
@@ -68,8 +90,9 @@ def forward(
     return out, Saved(kernel, workspace, ends[0], (algorithm, *ends, *places)) if keep else None
 
 
-def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
+def back(given: PoolingBack[NumpyArray]) -> NumpyArray:
     """Return dL/dx ``[N, C, ...]``, channels innermost."""
+    epsilon, saved, _, buffers = given
     kernel = primitive("pooling_backward", (*saved.arguments, saved.kernel))
     reads = {DIFF_DST: with_channels_innermost(in_float32(epsilon), buffers, "onednn_delta")}
     if saved.workspace is not None:

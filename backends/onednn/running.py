@@ -11,6 +11,7 @@ import numpy as np
 from backends.typing import NumpyArray
 
 from ..cpu.recording import note_held, plain, writable
+from ..signatures import Like, Ordering, RectifiedBack
 from .library import library
 from .primitive import (
     DIFF_DST,
@@ -127,9 +128,27 @@ def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> Numpy
     return x if is_channels_innermost(x) else reordered(x, channels_innermost(buffers, name, tuple(x.shape)))
 
 
-def relu_backward(a: NumpyArray, epsilon: NumpyArray, out: NumpyArray) -> None:
+def in_image_order(given: Ordering[NumpyArray]) -> NumpyArray:
+    """Return an array, or its copy, channels innermost."""
+    return with_channels_innermost(*given, "image")
+
+
+def in_input_order(given: Ordering[NumpyArray]) -> NumpyArray:
+    """Return a network's features, or their copy, channels innermost."""
+    return with_channels_innermost(*given, "input")
+
+
+def like(given: Like[NumpyArray]) -> NumpyArray:
+    """Return scratch memory, channels innermost."""
+    return channels_innermost(given.buffers, *given[2:])
+
+
+def rectified_back(given: RectifiedBack[NumpyArray]) -> NumpyArray:
     """Write epsilon, or 0 where ``a = relu(z)`` is none; three arrays of the same dense memory order."""
+    a, epsilon, out = given
+    out = epsilon if out is None else out
     layout = layout_of(a)
     forward = primitive("eltwise_forward", (TRAINING, RELU, layout, layout, 0.0, 0.0))
     kernel = primitive("eltwise_backward", (RELU_FROM_VALUE, layout, layout, layout, 0.0, 0.0, forward))
     run(kernel, {DST: a, DIFF_DST: epsilon}, {DIFF_SRC: out}, None)
+    return out

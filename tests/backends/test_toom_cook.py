@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from backends.cpu.numpy_backend import NumpyBackend
-from backends.cpu.row_convolution import Geometry
+from backends.cpu.row_convolution import Geometry, Saved
 from backends.cpu.toom_cook import best_tile, products, transforms
 from backends.cpu.toom_cook_rows import ToomCookRows
 from backends.generic.window import Window
+from backends.signatures import ConvolutionBack
 from tests.cells import every_row
 
 MOST = 9  # outputs and taps together: there are seven points and infinity
@@ -176,7 +177,9 @@ def backward(name, out_w, dtype, need_epsilon=True):
     algorithm, buffers = algorithm_of(window, tile, dtype)
     x, W, delta = (each.astype(dtype) for each in (x, W, delta))
     gradients = np.full(W.shape, np.nan, dtype), np.full(N_OUT, np.nan, dtype)
-    epsilon = algorithm.backward(delta, x, W, gradients, buffers, need_epsilon)
+    epsilon = algorithm.backward(
+        ConvolutionBack(delta, Saved(x, algorithm), W, window, gradients, buffers, need_epsilon)
+    )
     expected = gradients_of(window, *(each.astype("float64") for each in (x, W, delta)))
     return (*gradients, epsilon), expected
 

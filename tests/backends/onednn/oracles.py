@@ -113,7 +113,7 @@ def sigmoid(z):
 def lstm_forward(x, weights, state, reverse):
     """Return what each step of an LSTM has computed, in the order of time.
 
-    ``x [T, N, C]``; weights as `backends.onednn.lstm.SeriesPass` takes them.
+    ``x [T, N, C]``; weights as in `backends.signatures.Series`.
     """
     W, RW, b, peepholes = weights
     forget, output, entry = (0.0, 0.0, 0.0) if peepholes is None else peepholes

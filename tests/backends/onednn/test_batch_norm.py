@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from backends.onednn import batch_norm
+from backends.signatures import ErrorSums, Moments, NormalizationBack
 from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, laid, numbers, sweep
 from tests.backends.onednn.oracles import close
 
@@ -37,7 +38,7 @@ def vectors(rng, x, count):
 def check_moments(rng):
     x, buffers = drawn(rng), Buffers()
     out = np.full((2, x.shape[1]), np.nan, np.float32)
-    batch_norm.moments(laid(rng, x, INNERMOST), out, buffers)
+    batch_norm.moments(Moments(laid(rng, x, INNERMOST), out, buffers))
     exact, axes = x.astype(np.float64), all_but_channels(x)
     mean, size = exact.mean(axis=axes), abs(exact).mean(axis=axes)
     close(out[0], mean, size)
@@ -63,7 +64,7 @@ def check_affine_and_error_sums(rng):
     epsilon.flags.writeable = True
     sums = np.full((2, x.shape[1]), np.nan, np.float32)
     passed = np.where(out > 0, values, 0.0) if rectify else values.astype(np.float64)
-    batch_norm.error_sums(epsilon, given, mean, sums, buffers, out if rectify else None)
+    batch_norm.error_sums(ErrorSums(epsilon, given, None, mean, sums, buffers, out if rectify else None))
     np.testing.assert_array_equal(epsilon, passed)
     for row, sizes in ((0, passed), (1, passed * away)):
         close(sums[row], sizes.sum(axis=all_but_channels(x)), abs(sizes).sum(axis=all_but_channels(x)))
@@ -79,7 +80,9 @@ def check_back(rng):
         -(x - over_channels(mean, x.ndim)) * over_channels(slope, x.ndim),
         -over_channels(shift, x.ndim),
     )
-    got = batch_norm.back(epsilon, laid(rng, x, INNERMOST), (mean, factor, slope, shift), buffers)
+    got = batch_norm.back(
+        NormalizationBack(epsilon, laid(rng, x, INNERMOST), None, (mean, factor, slope, shift), buffers)
+    )
     assert got is epsilon
     close(got, sum(terms), sum(map(abs, terms)))
 
@@ -101,7 +104,7 @@ def test_against_float64_500_times(name):
 def test_the_variance_of_equal_numbers_is_zero():
     x = laid(np.random.default_rng(1), np.full((4, 16, 5, 5), 1234.5, np.float32), INNERMOST)
     out = np.full((2, 16), np.nan, np.float32)
-    batch_norm.moments(x, out, Buffers())
+    batch_norm.moments(Moments(x, out, Buffers()))
     np.testing.assert_array_equal(out, [[1234.5] * 16, [0.0] * 16])
 
 
@@ -110,7 +113,7 @@ def test_means_of_a_thousand_deviations(shape):
     """Numbers of that size are rounded to 6e-5 of the deviation, before anything is computed."""
     rng = np.random.default_rng(4)
     x, out = numbers(rng, shape, 1000.0), np.full((2, shape[1]), np.nan, np.float32)
-    batch_norm.moments(laid(rng, x, INNERMOST), out, Buffers())
+    batch_norm.moments(Moments(laid(rng, x, INNERMOST), out, Buffers()))
     np.testing.assert_allclose(out[0], x.mean(axis=all_but_channels(x), dtype=np.float64), rtol=5e-7)
     squares = x.var(axis=all_but_channels(x), dtype=np.float64) * (x.size / shape[1])
     np.testing.assert_allclose(out[1], squares, rtol=6e-5)

@@ -7,6 +7,7 @@ import pytest
 
 from backends.generic.window import Window
 from backends.onednn import convolution
+from backends.signatures import Convolution, ConvolutionBack, DeconvolutionBack
 from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, empty_laid, laid, numbers, sweep, window_over
 from tests.backends.onednn.oracles import bias_gradient, close, convolved, kernel_gradient, spread
 
@@ -28,14 +29,16 @@ def check_forward_and_back(rng, kind):
     x, W, b, window = drawn(rng, kind)
     groups, buffers = W.shape[0], Buffers()
     given = laid(rng, W if kind != "plain" else W[0])
-    z, saved = convolution.forward(laid(rng, x), given, b, window, window.out, buffers)
+    z, saved = convolution.convolved(Convolution(laid(rng, x), given, b, window, buffers))
     size = convolved(abs(x), abs(W), b if b is None else abs(b), window)
     close(z, convolved(x, W, b, window), size)
 
     delta, need = numbers(rng, z.shape), bool(rng.random() < 0.8)
     W_gradient = empty_laid(rng, given.shape)
     b_gradient = None if b is None else empty_laid(rng, b.shape)
-    epsilon = convolution.backward(laid(rng, delta), saved, given, (W_gradient, b_gradient), buffers, need)
+    epsilon = convolution.backward(
+        ConvolutionBack(laid(rng, delta), saved, given, window, (W_gradient, b_gradient), buffers, need)
+    )
     expected = kernel_gradient(x, delta, groups, window), kernel_gradient(abs(x), abs(delta), groups, window)
     close(W_gradient, *(each.reshape(given.shape) for each in expected))
     if b is not None:
@@ -49,17 +52,16 @@ def check_forward_and_back(rng, kind):
 def check_transposed(rng):
     x, W, _, window = drawn(rng, "plain")
     x = numbers(rng, (x.shape[0], W.shape[1], *window.out))  # of as many cells as the window has places
-    b, turned = numbers(rng, (1, W.shape[2])), W[0].swapaxes(0, 1)
-    buffers, given = Buffers(), laid(rng, turned)
-    z, saved = convolution.forward(laid(rng, x), given, b, window, window.size, buffers, convolution.TRANSPOSED)
+    b, buffers = numbers(rng, (1, W.shape[2])), Buffers()
+    z, saved = convolution.transposed(Convolution(laid(rng, x), laid(rng, W[0]), b, window, buffers))
     shift = b.reshape(1, -1, *(1,) * len(window.size)).astype(np.float64)
     close(z, spread(x, W, window) + shift, spread(abs(x), abs(W), window) + abs(shift))
 
-    delta, gradients = numbers(rng, z.shape), (empty_laid(rng, turned.shape), empty_laid(rng, b.shape))
-    epsilon = convolution.backward(laid(rng, delta), saved, given, gradients, buffers, True)
+    delta, gradients = numbers(rng, z.shape), (empty_laid(rng, W[0].shape), empty_laid(rng, b.shape))
+    epsilon = convolution.transposed_back(DeconvolutionBack(laid(rng, delta), saved, window, gradients, buffers))
     close(epsilon, convolved(delta, W, None, window), convolved(abs(delta), abs(W), None, window))
     expected, size = kernel_gradient(delta, x, 1, window)[0], kernel_gradient(abs(delta), abs(x), 1, window)[0]
-    close(gradients[0], expected.swapaxes(0, 1), size.swapaxes(0, 1))
+    close(gradients[0], expected, size)
     close(gradients[1], bias_gradient(delta), bias_gradient(abs(delta)))
 
 
@@ -90,11 +92,11 @@ def test_series_as_images_are_convolved_over_one_axis(ran):
     """As the layers of series give them, with a last axis of 1."""
     rng, window = np.random.default_rng(1), Window((9, 1), (3, 1), (2, 1), (1, 1), (1, 0), (0, 0))
     x, W, delta = numbers(rng, (3, 5, 9, 1)), numbers(rng, (7, 5, 3, 1)), numbers(rng, (3, 7, *window.out))
-    z, saved = convolution.forward(x, W, None, window, window.out, Buffers())
+    z, saved = convolution.convolved(Convolution(x, W, None, window, Buffers()))
     assert saved.x.ndim == 3
     close(z, convolved(x, W[None], None, window), convolved(abs(x), abs(W[None]), None, window))
     gradient = np.full(W.shape, np.nan, np.float32)
-    epsilon = convolution.backward(delta, saved, W, (gradient, None), Buffers(), True)
+    epsilon = convolution.backward(ConvolutionBack(delta, saved, W, window, (gradient, None), Buffers()))
     close(epsilon, spread(delta, W[None], window), spread(abs(delta), abs(W[None]), window))
     expected = kernel_gradient(x, delta, 1, window)[0]
     close(gradient, expected, kernel_gradient(abs(x), abs(delta), 1, window)[0])
@@ -131,8 +133,8 @@ def test_whatever_is_sound_is_right():
         window = Window((size, 4, 4), (kernel, 3, 3), (stride, 1, 1), (), (before, 1, 1), (after, 1, 1))
         if convolution.is_sound(window):
             x, W = numbers(rng, (2, 3, *window.size)), numbers(rng, (7, 3, *window.kernel))
-            z, saved = convolution.forward(x, W, None, window, window.out, Buffers())
+            z, saved = convolution.convolved(Convolution(x, W, None, window, Buffers()))
             delta, gradient = numbers(rng, z.shape), np.empty_like(W)
-            convolution.backward(delta, saved, W, (gradient, None), Buffers(), False)
+            convolution.backward(ConvolutionBack(delta, saved, W, window, (gradient, None), Buffers(), False))
             expected = kernel_gradient(x, delta, 1, window)[0]
             close(gradient, expected, kernel_gradient(abs(x), abs(delta), 1, window)[0])

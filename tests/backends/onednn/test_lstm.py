@@ -5,6 +5,7 @@ import pytest
 
 from backends.onednn import primitive
 from backends.onednn.lstm import SeriesPass
+from backends.signatures import Series
 from tests.backends.onednn.draws import FEW, MANY, Buffers, empty_laid, laid, numbers, sweep
 from tests.backends.onednn.oracles import close, lstm_backward, lstm_forward
 
@@ -42,7 +43,7 @@ def close_to_largest(got, expected, size):
 def check_forward_and_back(rng, peepholes, reverse):
     x, weights, state = drawn(rng, peepholes)
     exact, buffers = exactly(weights), Buffers()
-    ran = SeriesPass(laid(rng, x), in_any_order(rng, weights, laid), state, True, reverse, buffers)
+    ran = SeriesPass(Series(laid(rng, x), in_any_order(rng, weights, laid), state, True, reverse, buffers))
     steps = lstm_forward(x.astype(np.float64), exact, state, reverse)
     close(ran.outputs, np.stack([at["h_behind"] for at in steps]), 1.0)
     last = steps[0 if reverse else -1]
@@ -78,7 +79,7 @@ def test_forward_and_back_500_times(peepholes, reverse):
 def test_outputs_without_a_way_back_are_the_same(peepholes, reverse):
     rng = np.random.default_rng(3)
     x, weights, state = drawn(rng, peepholes)
-    ran = [SeriesPass(x, weights, state, training, reverse, Buffers()) for training in (True, False)]
+    ran = [SeriesPass(Series(x, weights, state, training, reverse, Buffers())) for training in (True, False)]
     close(ran[0].outputs, ran[1].outputs.astype(np.float64), 1.0)
 
 
@@ -93,7 +94,7 @@ def test_a_state_is_always_given(monkeypatch):
     rng = np.random.default_rng(4)
     x, weights, state = drawn(rng, False)
     zero = [np.zeros_like(each) for each in state]
-    ran = SeriesPass(x, weights, zero, True, False, Buffers())
+    ran = SeriesPass(Series(x, weights, zero, True, False, Buffers()))
     grads = in_any_order(rng, weights, empty_like)
     epsilon = numbers(rng, (x.shape[1], zero[0].shape[1], len(x)))
     ran.backward(epsilon, grads)

@@ -5,6 +5,7 @@ import pytest
 
 from backends.generic.window import Window
 from backends.onednn import pooling
+from backends.signatures import PoolingBack
 from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, laid, numbers, sweep, window_over
 from tests.backends.onednn.oracles import close, maxima, means, padded, under
 from tests.cells import every_row
@@ -46,7 +47,7 @@ def check(rng, x, window, algorithm, expected, back):
     )
     close(out, expected, size)
     epsilon = numbers(rng, out.shape)
-    close(pooling.backward(laid(rng, epsilon), saved, buffers), back(epsilon), back(abs(epsilon)))
+    close(pooling.back(PoolingBack(laid(rng, epsilon), saved, window, buffers)), back(epsilon), back(abs(epsilon)))
     alone, nothing = pooling.forward(laid(rng, x), window, algorithm, Buffers(), keep=False)
     assert nothing is None
     np.testing.assert_array_equal(alone, out)
@@ -78,7 +79,7 @@ def test_of_equal_cells_the_first_in_row_major_order_has_the_error(window, chann
     """A blank region is nothing but ties."""
     x, buffers = np.full((2, channels, *window.size), -0.5, np.float32), Buffers()
     out, saved = pooling.forward(x, window, pooling.MAXIMUM, buffers)
-    below = pooling.backward(np.ones(out.shape, np.float32), saved, buffers)
+    below = pooling.back(PoolingBack(np.ones(out.shape, np.float32), saved, window, buffers))
     expected = np.zeros(window.size)
     for place in np.ndindex(*window.out):
         first = [max(place[axis] * window.stride[axis] - window.pad_before[axis], 0) for axis in (0, 1)]
@@ -112,4 +113,6 @@ def test_axes_of_one_element_may_have_any_stride():
         expected, back = maxima(x, window)
         np.testing.assert_array_equal(out, expected)
         epsilon = numbers(np.random.default_rng(3), out.shape)
-        np.testing.assert_array_equal(pooling.backward(epsilon, saved, Buffers()), back(epsilon).astype(np.float32))
+        np.testing.assert_array_equal(
+            pooling.back(PoolingBack(epsilon, saved, window, Buffers())), back(epsilon).astype(np.float32)
+        )

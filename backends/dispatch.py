@@ -1,0 +1,86 @@
+"""What computes what: a primitive is a generic implementation, and choices before it, each with its condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, get_origin
+
+P = ParamSpec("P")
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound=type)
+
+
+class Choice(NamedTuple):
+    """One implementation, and where it is the one.
+
+    Parameters
+    ----------
+    holds : callable
+        Tells of a backend and what the primitive is given whether this implementation computes it.
+    run : callable
+        Computes it, from the same two.
+    """
+
+    holds: Callable[[Any, Any], Any]
+    run: Callable[[Any, Any], Any]
+
+
+Table = Mapping[str, Sequence[Choice]]
+"""Name of a primitive -> its choices, in the order in which they are asked."""
+
+
+def always(backend: Any, given: Any) -> bool:
+    """Hold: of the last choice, where the generic implementation is never the one."""
+    return True
+
+
+def primitive(
+    arguments: Callable[P, Given], generic: Callable[[Any, Given], Result], *choices: Choice
+) -> Callable[Concatenate[Any, P], Result]:
+    """Return a method of backends: the first choice whose condition holds computes, else the generic implementation.
+
+    Parameters
+    ----------
+    arguments : type of NamedTuple
+        The method's parameters; implementations and conditions are given one such tuple.
+    generic : callable
+        Takes the backend and that tuple, and gives the method its documentation.
+    choices : Choice
+        Asked in this order.
+    """
+    given_as: Any = get_origin(arguments) or arguments  # Convolution of Convolution[Array]
+    count, made = len(given_as._fields), tuple.__new__
+
+    def call(self: Any, *values: P.args, **named: P.kwargs) -> Result:
+        complete = len(values) == count and not named  # as callers most often give them: half the time for the tuple
+        given = made(given_as, values) if complete else given_as(*values, **named)
+        for holds, run in choices:
+            if holds(self, given):
+                return run(self, given)
+        return generic(self, given)
+
+    call.__name__, call.__qualname__, call.__doc__ = generic.__name__, generic.__qualname__, generic.__doc__
+    call.__dict__.update(
+        arguments=given_as, generic=generic, choices=choices, __signature__=_signature(given_as), __module__=__name__
+    )
+    return call
+
+
+def _signature(arguments: Any) -> Signature:
+    names, defaults = ("self", *arguments._fields), arguments._field_defaults
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Signature([Parameter(name, kind, default=defaults.get(name, Parameter.empty)) for name in names])
+
+
+def dispatching(table: Table) -> Callable[[Kind], Kind]:
+    """Return a decorator that gives a class of backends the choices of a table, for primitives that it inherits."""
+
+    def with_choices(kind: Kind) -> Kind:
+        for name, choices in table.items():
+            inherited = getattr(kind, name)
+            setattr(kind, name, primitive(inherited.arguments, inherited.generic, *choices))
+        return kind
+
+    return with_choices
