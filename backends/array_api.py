@@ -121,8 +121,8 @@ class ArrayApiBackend(Backend):
         for function, primitive in NEEDED.items():
             if not hasattr(xp, function):
                 raise BackendError(
-                    f"{self.name}: the namespace must have {function!r}, of which the primitive {primitive!r} of the "
-                    "tier 'needed' is made, got none. See docs/backends.md."
+                    f"{self.name}: the namespace must have {function!r} (tier: needed), of which the primitive "
+                    f"{primitive!r} is made, got none. See docs/backends.md."
                 )
 
     def _probe(self, xp: Any, device: str | None) -> Array:
@@ -204,7 +204,7 @@ class ArrayApiBackend(Backend):
         return True
 
     def random_raw(self, root: int, node: int, n: int) -> Array:
-        bits = _host().random_raw(root, node, n)
+        bits: Any = _host().random_raw(root, node, n)
         return self._from_numpy(bits.astype(np.int64))  # of 32 bits each: PyTorch does not shift its unsigned numbers
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:

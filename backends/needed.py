@@ -28,7 +28,7 @@ class Needed:
 
     def __init__(self, xp: Any, device: Any = None) -> None:
         self.xp, self.device = xp, device
-        self.dtypes = {name: getattr(xp, name) for name in DTYPES}
+        self.dtypes = {name: getattr(xp, name) for name in DTYPES if hasattr(xp, name)}
         self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
 
     def __repr__(self) -> str:
