@@ -33,15 +33,17 @@ class ArgumentChecks:
 
     @cached_property
     def usual(self) -> set[type]:
-        """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays."""
-        return {bool, float, int, str, type(None)}
+        """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays.
+
+        Lists are looked into where they are of arrays.
+        """
+        return {bool, float, int, list, str, tuple, type(None)}
 
     def look_at(self, who: str, value: Any) -> None:
         """Raise BackendError where an argument of unusual type is an array of another library, or has one in it."""
         if isinstance(value, (list, tuple)):
             for item in value:
-                if type(item) not in self.usual:
-                    self.look_at(who, item)
+                self.look_at(who, item)
             return
         if self.is_foreign(value):
             self.guard_same_backend(who, value)

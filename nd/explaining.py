@@ -48,6 +48,8 @@ def explained(function: Function) -> Function:
     """
 
     who = "" if function.__name__ in TAKES_OTHERS else function.__name__
+    if "Sequence[Array]" in map(str, function.__annotations__.values()):
+        function = _looking_into_lists(function)
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -69,6 +71,19 @@ def explained(function: Function) -> Function:
                     raise
                 raise refused from None
             raise _explanation(function, given, error) from error
+
+    return call  # type: ignore[return-value]
+
+
+def _looking_into_lists(function: Function) -> Function:
+    """Refuse lists with arrays of another library, too."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        for value in (*arguments, *named.values()):
+            if isinstance(value, (list, tuple)):
+                state.backend.look_at(function.__name__, value)
+        return function(*arguments, **named)
 
     return call  # type: ignore[return-value]
 

@@ -194,7 +194,6 @@ def im2col(
     settled(im2col, same_mode=same_mode)
     check_rank("im2col", x.shape, 4)
     backend = state.backend
-    backend.guard_same_backend("im2col", x)
     window = _window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
     return backend.im2col(x, window, backend.fresh_buffers(backend.dtype_name(x)))
 
@@ -228,7 +227,6 @@ def col2im(
     settled(col2im, same_mode=same_mode)
     check_rank("col2im", col.shape, 6)
     backend = state.backend
-    backend.guard_same_backend("col2im", col)
     kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
     window = _window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
     if window.out != out:

@@ -258,8 +258,6 @@ def copy(x: Array) -> Array:
     """Return a c-ordered copy."""
     if not is_array_like(x):
         x = as_array(x)
-    if state.backend.is_foreign(x):
-        state.backend.guard_same_backend("copy", x)
     return state.backend.copy(x)
 
 

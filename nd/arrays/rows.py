@@ -52,7 +52,6 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows", out: Array |
     if type(who) is not str:
         settled(pull_rows, who=who)
     backend = state.backend
-    backend.guard_same_backend(who, table, indices, out)
     backend.check_lookup(who, table, indices, out)
     return backend.pull_rows(table, indices, who, out)
 
@@ -110,7 +109,6 @@ def scatter_add(table: Array, indices: Array, updates: Array) -> Array:
     [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]
     """
     backend = state.backend
-    backend.guard_same_backend("scatter_add", table, indices, updates)
     backend.check_lookup("scatter_add", table, indices)
     backend.check_updates("scatter_add", table, indices, updates)
     return backend.scatter_add(table, indices, updates)
