@@ -89,13 +89,16 @@ def _ordinary(generic: Callable[..., Any], *choices: Choice) -> Callable[..., An
 
 
 def dispatching(table: Table) -> Callable[[Kind], Kind]:
-    """Return a decorator that gives a class of backends the choices of a table, for methods that it inherits."""
+    """Return a decorator that gives a class of backends the choices of a table, for methods that it inherits.
+
+    They come before those of the class that has the method.
+    """
 
     def with_choices(kind: Kind) -> Kind:
         for name, choices in table.items():
             inherited = getattr(kind, name)
             if hasattr(inherited, "arguments"):
-                setattr(kind, name, primitive(inherited.arguments, inherited.generic, *choices))
+                setattr(kind, name, primitive(inherited.arguments, inherited.generic, *choices, *inherited.choices))
             else:
                 setattr(kind, name, _ordinary(inherited, *choices))
         return kind

@@ -77,6 +77,17 @@ def test_what_a_primitive_has_inherited_stays_as_it_was():
     assert asked == []
 
 
+def test_choices_of_a_class_come_before_those_of_the_class_it_derives_from():
+    kind, asked = example()
+
+    @dispatching({"total": (Choice(lambda backend, given: given.y == 0, lambda backend, given: "third"),)})
+    class Further(kind):
+        pass
+
+    assert [Further().total(11, 0), Further().total(11, 1)] == ["third", ("first", 11)]
+    assert asked == [10]
+
+
 def test_arguments_by_name_and_what_is_no_argument():
     kind, _ = example()
     assert kind().total(y=7, x=2) == ("second", 7)
