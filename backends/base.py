@@ -18,7 +18,6 @@ from .dispatch import primitive
 from .generic import (
     batched,
     convolution_kinds,
-    dense,
     embedding,
     memory_order,
     normalizing,
@@ -39,6 +38,15 @@ class Backend(Needed, Powers, ArgumentChecks):
     """
 
     # ---- arrays
+
+    @property
+    def plain(self) -> Backend:
+        """The backend itself; of one that reports its calls, the backend that computes."""
+        return self
+
+    def dtype_name(self, x: Array) -> str:
+        """Return the name of an array's dtype."""
+        return self.dtype_names.get(x.dtype) or str(x.dtype)
 
     def fits(self, x: Any, like: Array) -> bool:
         """Tell whether `x` is an array of the shape and the dtype of another."""
@@ -256,29 +264,50 @@ class Backend(Needed, Powers, ArgumentChecks):
         """max(x, 0)."""
         return self.maximum(x, 0.0, out)
 
-    relu_back = primitive(given.RectifiedBack[Array], dense.relu_back)
-    softmax = primitive(given.Softmax[Array], dense.softmax)
+    def relu_back(self, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return epsilon where ``a = relu(x)`` is positive, else 0."""
+        if out is None or out is epsilon:
+            return self.multiply(epsilon, self.xp.astype(self.greater(a, 0.0), a.dtype), out)
+        return self.multiply(self.greater(a, 0.0, out), epsilon, out)
+
+    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
+        """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum against overflow; a bias is added to x first."""
+        if bias is not None:
+            x = self.add(x, bias, x)
+        out = self.subtract(x, self.max(x, axis, True), out)
+        self.exp(out, out)
+        return self.divide(out, self.sum(out, axis, True), out)
 
     # ---- products and sums that are more than one
 
-    affine_gradients = primitive(given.AffineGradients[Array], dense.affine_gradients)
-    axpby = primitive(given.WeightedSum[Array], dense.axpby)
-    batched_matmul = primitive(given.Stacks[Array], batched.batched_matmul)
-    gradients_of_products = primitive(given.StackGradients[Array], batched.gradients_of_products)
+    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+        """Write the gradients of W and b in x @ W + b: ``x.T @ delta`` and, a vector, the sums of delta's columns."""
+        self.matmul(self.transpose(x), delta, W_gradient)
+        if b_gradient is not None:
+            self.sum_into(delta, 0, b_gradient)
+
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        """alpha * x + beta * y into `y`; `scratch` is of their shape."""
+        self.multiply(x, alpha, scratch)
+        self.multiply(y, beta, y)
+        return self.add(scratch, y, y)
+
+    batched_matmul = batched.batched_matmul
+    gradients_of_products = batched.gradients_of_products
     products_with = batched.products_with
     row_products = normalizing.row_products
-    sum_of_products = primitive(given.SumOfProducts[Array], batched.sum_of_products)
+    sum_of_products = batched.sum_of_products
 
     # ---- memory order
 
     activation_view = memory_order.activation_view
     empty_activation = memory_order.empty_activation
     fresh_buffers = spatial.fresh_buffers
-    input_like = primitive(given.Template[Array], memory_order.input_like)
+    input_like = memory_order.input_like
     like = primitive(given.Like[Array], spatial.like)
-    to_activation_order = primitive(given.Ordering[Array], memory_order.to_activation_order)
-    to_image_order = primitive(given.Ordering[Array], memory_order.to_image_order)
-    to_input_order = primitive(given.Ordering[Array], memory_order.to_input_order)
+    to_activation_order = memory_order.to_activation_order
+    to_image_order = memory_order.to_image_order
+    to_input_order = memory_order.to_input_order
 
     # ---- convolution
 
@@ -321,12 +350,12 @@ class Backend(Needed, Powers, ArgumentChecks):
     channel_error_sums = primitive(given.ErrorSums[Array], normalizing.channel_error_sums)
     normalize_channels = primitive(given.Normalization[Array], normalizing.normalize_channels)
     normalize_channels_back = primitive(given.NormalizationBack[Array], normalizing.normalize_channels_back)
-    normalize_rows = primitive(given.Rows[Array], normalizing.normalize_rows)
-    normalize_rows_back = primitive(given.RowsBack[Array], normalizing.normalize_rows_back)
+    normalize_rows = normalizing.normalize_rows
+    normalize_rows_back = normalizing.normalize_rows_back
 
     # ---- rows of tables, random numbers
 
-    pull_rows = primitive(given.Lookup[Array], embedding.pull_rows)
-    scatter_add = primitive(given.RowUpdates[Array], embedding.scatter_add)
-    dropout_factors = primitive(given.Dropout[Array], random_bits.dropout_factors)
+    pull_rows = embedding.pull_rows
+    scatter_add = embedding.scatter_add
+    dropout_factors = random_bits.dropout_factors
     random_uniform = random_bits.random_uniform

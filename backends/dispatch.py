@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, get_origin
 
@@ -18,20 +19,21 @@ class Choice(NamedTuple):
     Parameters
     ----------
     holds : callable
-        Tells of a backend and what the primitive is given whether this implementation computes it.
+        Tells of a backend and what the primitive is given whether this implementation computes it: one tuple, or the
+        arguments of an ordinary method.
     run : callable
-        Computes it, from the same two.
+        Computes it, from the same.
     """
 
-    holds: Callable[[Any, Any], Any]
-    run: Callable[[Any, Any], Any]
+    holds: Callable[..., Any]
+    run: Callable[..., Any]
 
 
 Table = Mapping[str, Sequence[Choice]]
 """Name of a primitive -> its choices, in the order in which they are asked."""
 
 
-def always(backend: Any, given: Any) -> bool:
+def always(backend: Any, *given: Any, **named: Any) -> bool:
     """Hold: of the last choice, where the generic implementation is never the one."""
     return True
 
@@ -62,9 +64,7 @@ def primitive(
         return generic(self, given)
 
     call.__name__, call.__qualname__, call.__doc__ = generic.__name__, generic.__qualname__, generic.__doc__
-    call.__dict__.update(
-        arguments=given_as, generic=generic, choices=choices, __signature__=_signature(given_as), __module__=__name__
-    )
+    call.__dict__.update(arguments=given_as, generic=generic, choices=choices, __signature__=_signature(given_as))
     return call
 
 
@@ -74,13 +74,33 @@ def _signature(arguments: Any) -> Signature:
     return Signature([Parameter(name, kind, default=defaults.get(name, Parameter.empty)) for name in names])
 
 
+def _ordinary(generic: Callable[..., Any], *choices: Choice) -> Callable[..., Any]:
+    """Return a method with few parameters, which conditions and implementations take as they are."""
+
+    @wraps(generic)
+    def call(self: Any, *values: Any, **named: Any) -> Any:
+        for holds, run in choices:
+            if holds(self, *values, **named):
+                return run(self, *values, **named)
+        return generic(self, *values, **named)
+
+    call.__dict__.update(generic=generic, choices=choices)
+    return call
+
+
 def dispatching(table: Table) -> Callable[[Kind], Kind]:
-    """Return a decorator that gives a class of backends the choices of a table, for primitives that it inherits."""
+    """Return a decorator that gives a class of backends the choices of a table, for methods that it inherits.
+
+    They come before those of the class that has the method.
+    """
 
     def with_choices(kind: Kind) -> Kind:
         for name, choices in table.items():
             inherited = getattr(kind, name)
-            setattr(kind, name, primitive(inherited.arguments, inherited.generic, *choices))
+            if hasattr(inherited, "arguments"):
+                setattr(kind, name, primitive(inherited.arguments, inherited.generic, *choices, *inherited.choices))
+            else:
+                setattr(kind, name, _ordinary(inherited, *choices))
         return kind
 
     return with_choices

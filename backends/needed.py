@@ -45,10 +45,6 @@ class Needed:
         except (AttributeError, KeyError, TypeError):
             raise unknown_dtype(name, DTYPES) from None
 
-    def dtype_name(self, x: Array) -> str:
-        """Return the name of an array's dtype."""
-        return self.dtype_names.get(x.dtype) or str(x.dtype)
-
     def asarray(self, data: Any, dtype: str) -> Array:
         """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""
         kind = self.dtype(dtype)

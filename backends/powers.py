@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from backends.typing import Array
 
@@ -13,7 +13,7 @@ from .dispatch import primitive
 from .errors import BackendError
 from .generic import formulas, normalizing
 from .scheduling import Meeting, Task, UpdatePlan, Work, WorkPlan, in_one_piece
-from .signatures import Lrn, LrnBack, Series
+from .signatures import Lrn, Series
 
 
 class Powers:
@@ -42,15 +42,10 @@ class Powers:
     keeps_addresses = False
     """Whether a recording knows memory by its address, and does not keep it."""
 
-    @property
-    def plain(self) -> Self:
-        """The backend itself; of one that reports its calls, the backend that computes."""
-        return self
-
     # ---- primitives of which a backend may have none
 
     lrn = primitive(Lrn[Array], normalizing.lrn)
-    lrn_back = primitive(LrnBack[Array], normalizing.lrn_back)
+    lrn_back = normalizing.lrn_back
     lstm = primitive(Series[Array], formulas.lstm)
     lstm_back = formulas.lstm_back
     run_formula = formulas.run_formula

@@ -170,19 +170,6 @@ class NormPoolingBack(NamedTuple, Generic[A]):
 # ---- memory order
 
 
-class Ordering(NamedTuple, Generic[A]):
-    """Arguments of what returns `x`, or its copy in a buffer, in some memory order."""
-
-    x: A
-    buffers: Callable[..., A]
-
-
-class Template(NamedTuple, Generic[A]):
-    """Arguments of what makes memory for another array such as `x`."""
-
-    x: A
-
-
 class Like(NamedTuple, Generic[A]):
     """Arguments of scratch memory of a shape, of that name, in the memory order of `x`."""
 
@@ -253,120 +240,7 @@ class Lrn(NamedTuple, Generic[A]):
     buffers: Callable[..., A]
 
 
-class LrnBack(NamedTuple, Generic[A]):
-    """Arguments of its way back."""
-
-    epsilon: A
-    saved: Any
-    buffers: Callable[..., A]
-
-
-class Rows(NamedTuple, Generic[A]):
-    """Arguments of what gives rows ``x [N, n]`` mean 0 and variance 1: `out`, and 1 / deviation ``inverse [N, 1]``."""
-
-    x: A
-    out: A
-    inverse: A
-
-
-class RowsBack(NamedTuple, Generic[A]):
-    """Arguments of its way back, in the memory of `delta`; `scratch` of its shape may be `normal`, used up then."""
-
-    delta: A
-    normal: A
-    inverse: A
-    scratch: A
-
-
-# ---- vectors, matrices, series
-
-
-class RectifiedBack(NamedTuple, Generic[A]):
-    """Arguments of the way back of ``a = max(x, 0)``."""
-
-    a: A
-    epsilon: A
-    out: A | None = None
-
-
-class Softmax(NamedTuple, Generic[A]):
-    """Arguments of softmax along an axis, of x or, with one, of x plus a bias."""
-
-    x: A
-    axis: int
-    out: A | None = None
-    bias: A | None = None
-
-
-class WeightedSum(NamedTuple, Generic[A]):
-    """Arguments of ``alpha * x + beta * y`` into `y`; `scratch` is of their shape."""
-
-    alpha: Any
-    x: A
-    beta: Any
-    y: A
-    scratch: A
-
-
-class AffineGradients(NamedTuple, Generic[A]):
-    """Arguments of the gradients of W and b in ``x @ W + b``."""
-
-    x: A
-    delta: A
-    W_gradient: A
-    b_gradient: A | None
-
-
-class Stacks(NamedTuple, Generic[A]):
-    """Arguments of the products of the matrices ``a [B, M, K]`` and ``b [B, K, N]``."""
-
-    a: A
-    b: A
-    out: A | None = None
-
-
-class SumOfProducts(NamedTuple, Generic[A]):
-    """Arguments of their sum ``out [M, N]``; `scratch` has room for all products, ``[B, M, N]``, or one."""
-
-    a: A
-    b: A
-    out: A
-    scratch: A
-
-
-class StackGradients(NamedTuple, Generic[A]):
-    """Arguments of the gradients ``[B, C, H]`` of matrices that x was multiplied by, and ``[B, 1, H]`` of biases."""
-
-    x: A
-    deltas: A
-    W_gradients: A
-    b_gradients: A | None
-
-
-class Lookup(NamedTuple, Generic[A]):
-    """Arguments of the rows ``[n, columns]`` of a table ``[rows, columns]`` by their numbers; `who` asks."""
-
-    table: A
-    indices: A
-    who: str = "pull_rows"
-    out: A | None = None
-
-
-class RowUpdates(NamedTuple, Generic[A]):
-    """Arguments of additions of ``updates [n, columns]`` to a table's rows, in the order of the indices."""
-
-    table: A
-    indices: A
-    updates: A
-
-
-class Dropout(NamedTuple, Generic[A]):
-    """Arguments of dropout's factors: the generator's state, the probability to retain, memory."""
-
-    root: int
-    node: int
-    p: float
-    out: A
+# ---- series
 
 
 class Series(NamedTuple, Generic[A]):

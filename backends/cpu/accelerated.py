@@ -21,15 +21,13 @@ from ..signatures import (
     Moments,
     Normalization,
     NormalizationBack,
-    Ordering,
     PooledConvolution,
     PoolingBack,
-    RectifiedBack,
     Series,
     Sliding,
-    Template,
 )
 from .convolution import serves_rows
+from .row_convolution import Buffers
 
 if TYPE_CHECKING:
     from .numpy_backend import NumpyBackend
@@ -64,11 +62,11 @@ class OneDnn:
         self.vector = library().vector  # type: ignore[union-attr]
 
 
-def by_onednn(module: str, function: str) -> Callable[[NumpyBackend, Any], Any]:
+def by_onednn(module: str, function: str) -> Callable[..., Any]:
     """Return an implementation: a function of `backends.onednn`, which is not imported before it first runs."""
 
-    def run(backend: NumpyBackend, given: Any) -> Any:
-        return getattr(getattr(backend.onednn, module), function)(given)
+    def run(backend: NumpyBackend, *given: Any, **named: Any) -> Any:
+        return getattr(getattr(backend.onednn, module), function)(*given, **named)
 
     run.__name__ = f"onednn.{module}.{function}"
     return run
@@ -94,6 +92,11 @@ def describe_onednn() -> str:
 def takes(backend: NumpyBackend, given: Any) -> bool:
     """Tell whether oneDNN computes with the array that is given."""
     return backend.accelerates(given.x)
+
+
+def takes_places(backend: NumpyBackend, x: NumpyArray, buffers: Buffers) -> bool:
+    """Tell the same of an array that is put in the order of images."""
+    return backend.accelerates(x)
 
 
 def convolves(backend: NumpyBackend, given: Convolution[NumpyArray]) -> bool:
@@ -169,9 +172,8 @@ def _takes_channels(backend: NumpyBackend, x: NumpyArray) -> bool:
     return x.ndim > 2 and x.size >= LEAST and backend.accelerates(x) and lies_for_onednn(backend, x)
 
 
-def rectifies_back(backend: NumpyBackend, given: RectifiedBack[NumpyArray]) -> bool:
+def rectifies_back(backend: NumpyBackend, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> bool:
     """Tell whether it takes errors back through the ReLU that has made an array."""
-    a, epsilon, out = given
     if a.size < LEAST or not a.strides == epsilon.strides == (epsilon if out is None else out).strides:
         return False
     return is_dense(a) and backend.accelerates(a, epsilon)
@@ -185,9 +187,9 @@ def runs_series(backend: NumpyBackend, given: Series[NumpyArray]) -> bool:
 # ---- memory order
 
 
-def takes_images(backend: NumpyBackend, given: Ordering[NumpyArray] | Template[NumpyArray]) -> bool:
+def takes_images(backend: NumpyBackend, x: NumpyArray) -> bool:
     """Tell whether an array is of images or volumes of several channels, which oneDNN takes channels innermost."""
-    return given.x.ndim > 3 and given.x.shape[1] > 1 and backend.accelerates(given.x)
+    return x.ndim > 3 and x.shape[1] > 1 and backend.accelerates(x)
 
 
 def lies_channels_innermost(backend: NumpyBackend, given: Like[NumpyArray]) -> bool:
@@ -196,10 +198,10 @@ def lies_channels_innermost(backend: NumpyBackend, given: Like[NumpyArray]) -> b
     return x.ndim > 2 and backend.accelerates(x) and backend.onednn.running.is_channels_innermost(x)
 
 
-def input_like(backend: NumpyBackend, given: Template[NumpyArray]) -> Array:
+def input_like(backend: NumpyBackend, x: NumpyArray) -> Array:
     """Return memory for images, channels innermost."""
     running = backend.onednn.running
-    return running.channels_innermost(backend.fresh_buffers("float32"), "", tuple(given.x.shape))
+    return running.channels_innermost(backend.fresh_buffers("float32"), "", tuple(x.shape))
 
 
 def lies_for_onednn(backend: NumpyBackend, x: NumpyArray) -> bool:

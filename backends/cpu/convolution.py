@@ -117,11 +117,6 @@ def pooled_by_rows(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) 
     return pooled_rows.forward(algorithm, given)
 
 
-def pooled_back(backend: NumpyBackend, given: PooledConvolutionBack[NumpyArray]) -> Array | None:
-    """Go back from what `pooled_by_rows` has saved."""
-    return pooled_rows.backward(given)
-
-
 def im2col(backend: NumpyBackend, given: Sliding[NumpyArray]) -> Array:
     """Copy all columns at once, where they can be seen in the padded image."""
     x, window, buffers = given

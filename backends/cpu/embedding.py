@@ -10,7 +10,6 @@ import numpy as np
 from backends.typing import Array, NumpyArray
 
 from ..generic.embedding import check_limits
-from ..signatures import Lookup, RowUpdates
 from .workers import even_parts
 
 if TYPE_CHECKING:
@@ -22,9 +21,10 @@ CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, of 8 bytes, stay in the L2 cache."""
 
 
-def pull_rows(backend: NumpyBackend, given: Lookup[NumpyArray]) -> Array:
+def pull_rows(
+    backend: NumpyBackend, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows", out: NumpyArray | None = None
+) -> Array:
     """Return rows: column by column, and in several threads, where columns lie in memory one after the other."""
-    table, indices, who, out = given
     _check_rows(who, indices, table.shape[0])
     if out is None:
         return table[indices]
@@ -38,9 +38,8 @@ def pull_rows(backend: NumpyBackend, given: Lookup[NumpyArray]) -> Array:
     return out
 
 
-def scatter_add(backend: NumpyBackend, given: RowUpdates[NumpyArray]) -> Array:
+def scatter_add(backend: NumpyBackend, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
     """Add to rows, many at a time."""
-    table, indices, updates = given
     _check_rows("scatter_add", indices, table.shape[0])
     if table.flags.c_contiguous:
         _add_rows(table.reshape(-1), indices, updates)

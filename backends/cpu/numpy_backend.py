@@ -17,9 +17,9 @@ from ..base import DTYPES, Backend
 from ..dispatch import dispatching
 from ..errors import DTypeError
 from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, in_one_piece, subtrees
-from . import batch_norm
-from .accelerated import OneDnn, describe_onednn, multiplies, turns
-from .blas_level1 import LevelOne
+from . import batch_norm, embedding, stacks
+from .accelerated import OneDnn, describe_onednn, multiplies, takes_images, turns
+from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .meeting import WorkersMeeting
 from .recording import SETTINGS, UFUNC_BUFFER, TracedArray, quietly
@@ -112,7 +112,11 @@ class NumpyBackend(Backend):
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
 
     settings = SETTINGS
+    batched_matmul = stacks.batched_matmul
     for_channels = batch_norm.for_channels
+    products_with = stacks.products_with
+    pull_rows = embedding.pull_rows
+    scatter_add = embedding.scatter_add
 
     @cached_property
     def onednn(self) -> OneDnn:
@@ -251,7 +255,7 @@ class NumpyBackend(Backend):
         return memory[start : start + length]
 
     def to_activation_order(self, x: NumpyArray, buffers: Callable[[str, tuple[int, ...]], Array]) -> Array:
-        # An ordinary method: every layer calls it, most often for nothing.
+        # No row of the table, as the next one: every layer calls these, most often for nothing.
         turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
         if turned.flags.c_contiguous:
             return x
@@ -260,6 +264,11 @@ class NumpyBackend(Backend):
             return self.onednn.running.reordered(x, view)
         view[...] = x
         return view
+
+    def to_input_order(self, x: NumpyArray, buffers: Callable[..., Array]) -> Array:
+        if x.ndim < 4 or not takes_images(self, x):
+            return self.to_activation_order(x, buffers)
+        return self.onednn.running.with_channels_innermost(x, buffers, "input")
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
         view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
@@ -372,11 +381,14 @@ class NumpyBackend(Backend):
             np.dot(a, b, rows)  # as matmul, with less ado for small ones
         return out
 
-    def batched_matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
-        return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
-
-    def products_with(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
-        return np.matmul(a, b, out=out)
+    def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
+        run = None if y.size < LEAST_ELEMENTS else self.level_one.bound(alpha, x, beta, y)
+        if run is not None:
+            run()
+            return y
+        np.multiply(x, alpha, scratch)
+        np.multiply(y, beta, y)
+        return np.add(scratch, y, y)
 
 
 for _name in UFUNCS:  # which take (x, y, out), as Backend's elementwise primitives do

@@ -6,7 +6,7 @@ pooled rows and two comparisons per window. Only a quarter of the output is kept
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from backends.typing import NumpyArray
 
 from ..signatures import ConvolutionBack, PooledConvolution, PooledConvolutionBack
 from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Buffers, RowConvolution, Saved, block
+
+if TYPE_CHECKING:
+    from .numpy_backend import NumpyBackend
 
 
 class PooledSaved(NamedTuple):
@@ -56,7 +59,7 @@ def forward(algorithm: RowConvolution, given: PooledConvolution[NumpyArray]) -> 
     return pooled.transpose(ROWS_FIRST_BACK), saved
 
 
-def backward(given: PooledConvolutionBack[NumpyArray]) -> np.ndarray | None:
+def backward(backend: NumpyBackend, given: PooledConvolutionBack[NumpyArray]) -> np.ndarray | None:
     """Write the convolution's gradients from the pooled epsilon; return dL/dx unless nobody needs it."""
     epsilon, (convolved, left_won, top_won), W, (window, _), gradients, (buffers, _), need_epsilon = given
     (kept, algorithm), n_out, n = convolved, W.shape[0], epsilon.shape[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..dispatch import Choice, Table, always
 from ..generic import spatial
-from . import accelerated, batch_norm, convolution, dense, depthwise, embedding
+from . import accelerated, batch_norm, convolution, depthwise, pooled_rows, stacks
 from .accelerated import by_onednn
 
 TABLE: Table = {
@@ -28,7 +28,7 @@ TABLE: Table = {
         Choice(accelerated.convolves_before_pooling, spatial.conv2d_max_pool),
         Choice(convolution.rows_pool, convolution.pooled_by_rows),
     ),
-    "conv2d_max_pool_backward": (Choice(convolution.rows_have_pooled, convolution.pooled_back),),
+    "conv2d_max_pool_backward": (Choice(convolution.rows_have_pooled, pooled_rows.backward),),
     "conv3d": (
         Choice(accelerated.convolves_soundly, by_onednn("convolution", "convolved")),
         Choice(always, convolution.by_columns),
@@ -77,19 +77,15 @@ TABLE: Table = {
     ),
     "lrn": (Choice(accelerated.takes, by_onednn("lrn", "forward")),),  # which refuses some, too
     "lrn_back": (Choice(always, by_onednn("lrn", "backward")),),  # nobody else's way forward needs it
-    # ---- dense layers, series, tables
-    "axpby": (Choice(dense.is_long, dense.axpby),),
+    # ---- ReLU, series, stacks
     "lstm": (Choice(accelerated.runs_series, by_onednn("lstm", "SeriesPass")),),
-    "pull_rows": (Choice(always, embedding.pull_rows),),
     "relu_back": (Choice(accelerated.rectifies_back, by_onednn("running", "rectified_back")),),
-    "scatter_add": (Choice(always, embedding.scatter_add),),
-    "sum_of_products": (Choice(dense.has_room, dense.sum_of_products),),
+    "sum_of_products": (Choice(stacks.has_room, stacks.sum_of_products),),
     # ---- memory order
     "input_like": (Choice(accelerated.takes_images, accelerated.input_like),),
     "like": (
         Choice(accelerated.lies_channels_innermost, by_onednn("running", "like")),
         Choice(convolution.lies_rows_first, convolution.memory_rows_first),
     ),
-    "to_image_order": (Choice(accelerated.takes, by_onednn("running", "in_image_order")),),
-    "to_input_order": (Choice(accelerated.takes_images, by_onednn("running", "in_input_order")),),
+    "to_image_order": (Choice(accelerated.takes_places, by_onednn("running", "in_image_order")),),
 }

@@ -15,7 +15,6 @@ from backends.errors import NotRecorded
 from backends.generic.random_bits import advanced
 from backends.typing import Array, CupyArray
 
-from ..signatures import Dropout
 from . import REALS
 from .spatial import batch_innermost
 
@@ -27,14 +26,13 @@ MOST_MOVES = 64
 _BITS = np.dtype(np.uint64)
 
 
-def are_real(backend: CupyBackend, given: Dropout[CupyArray]) -> bool:
+def are_real(backend: CupyBackend, root: int, node: int, p: float, out: CupyArray) -> bool:
     """Tell whether the kernel writes these factors."""
-    return given.out.dtype.char in REALS and batch_innermost(given.out)
+    return out.dtype.char in REALS and batch_innermost(out)
 
 
-def dropout_factors(backend: CupyBackend, given: Dropout[CupyArray]) -> Array:
+def dropout_factors(backend: CupyBackend, root: int, node: int, p: float, out: CupyArray) -> Array:
     """Write factors in one launch."""
-    root, node, p, out = given
     arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
     backend.kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
     return out

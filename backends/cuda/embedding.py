@@ -12,7 +12,6 @@ import numpy as np
 
 from backends.typing import CupyArray
 
-from ..signatures import Lookup, RowUpdates
 from . import REALS
 
 if TYPE_CHECKING:
@@ -24,14 +23,15 @@ _LOOKUP = struct.Struct("=8q")  # `struct Lookup` of embedding.cu
 _LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
 
 
-def is_real(backend: CupyBackend, given: Lookup[CupyArray] | RowUpdates[CupyArray]) -> bool:
+def is_real(backend: CupyBackend, table: CupyArray, *others: Any, **named: Any) -> bool:
     """Tell whether the kernels take the numbers of a table."""
-    return given.table.dtype.char in REALS
+    return table.dtype.char in REALS
 
 
-def pull_rows(backend: CupyBackend, given: Lookup[CupyArray]) -> CupyArray:
+def pull_rows(
+    backend: CupyBackend, table: CupyArray, indices: CupyArray, who: str = "pull_rows", out: CupyArray | None = None
+) -> CupyArray:
     """Return rows in one launch; NaN for an index that is no row's."""
-    table, indices, _, out = given
     if out is None:
         out = backend.empty((indices.shape[0], table.shape[1]), backend.dtype_name(table))
     if out.size:
@@ -41,9 +41,8 @@ def pull_rows(backend: CupyBackend, given: Lookup[CupyArray]) -> CupyArray:
     return out
 
 
-def scatter_add(backend: CupyBackend, given: RowUpdates[CupyArray]) -> CupyArray:
+def scatter_add(backend: CupyBackend, table: CupyArray, indices: CupyArray, updates: CupyArray) -> CupyArray:
     """Add to rows in one launch; what belongs to an index that is no row's is left out."""
-    table, indices, updates = given
     if updates.size:
         numbers = backend.astype(indices, "int64")
         arguments = (table, numbers, updates, _lookup(table, numbers, updates))

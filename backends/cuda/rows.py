@@ -9,7 +9,6 @@ import numpy as np
 
 from backends.typing import Array, CupyArray
 
-from ..signatures import Rows, RowsBack, Softmax
 from . import REALS, Kernels
 
 if TYPE_CHECKING:
@@ -33,9 +32,10 @@ def sum_rows(kernels: Kernels, x: CupyArray, axis: int, out: CupyArray) -> bool:
     return True
 
 
-def are_last(backend: CupyBackend, given: Softmax[CupyArray]) -> bool:
+def are_last(
+    backend: CupyBackend, x: CupyArray, axis: int, out: CupyArray | None = None, bias: CupyArray | None = None
+) -> bool:
     """Tell whether the kernels take softmax: of a matrix or vector along its last axis, with a bias per column."""
-    x, axis, out, bias = given
     if x.ndim not in (1, 2) or axis not in (x.ndim - 1, -1) or x.dtype.char not in REALS:
         return False
     if bias is not None and (bias.size != x.shape[-1] or not bias.flags.c_contiguous or bias.dtype != x.dtype):
@@ -43,9 +43,10 @@ def are_last(backend: CupyBackend, given: Softmax[CupyArray]) -> bool:
     return out is None or out.dtype == x.dtype
 
 
-def softmax(backend: CupyBackend, given: Softmax[CupyArray]) -> Array:
+def softmax(
+    backend: CupyBackend, x: CupyArray, axis: int, out: CupyArray | None = None, bias: CupyArray | None = None
+) -> Array:
     """Write the softmax in one launch."""
-    x, _, out, bias = given
     out = backend.cupy.empty_like(x) if out is None else out
     if not x.size:
         return out
@@ -58,31 +59,35 @@ def softmax(backend: CupyBackend, given: Softmax[CupyArray]) -> Array:
     return out
 
 
-def are_alike(backend: CupyBackend, given: Rows[CupyArray]) -> bool:
+def are_alike(backend: CupyBackend, x: CupyArray, out: CupyArray, inverse: CupyArray) -> bool:
     """Tell whether the kernels normalise these rows."""
-    return _are_alike(given.x, given.out, given.inverse)
+    return _are_alike(x, out, inverse)
 
 
-def normalize(backend: CupyBackend, given: Rows[CupyArray]) -> Array:
-    """Normalise rows in one launch."""
-    _launch(backend, "normalize_rows", given.x, given.out, given.inverse)
-    return given.out
-
-
-def are_alike_back(backend: CupyBackend, given: RowsBack[CupyArray]) -> bool:
+def are_alike_back(
+    backend: CupyBackend, delta: CupyArray, normal: CupyArray, inverse: CupyArray, scratch: CupyArray
+) -> bool:
     """Tell whether they take the errors back."""
-    return _are_alike(given.delta, given.normal, given.inverse)
-
-
-def normalize_back(backend: CupyBackend, given: RowsBack[CupyArray]) -> Array:
-    """Turn errors of normalised rows into those of the rows in one launch."""
-    _launch(backend, "normalize_rows_back", given.delta, given.normal, given.inverse)
-    return given.delta
+    return _are_alike(delta, normal, inverse)
 
 
 def _are_alike(rows: CupyArray, others: CupyArray, inverse: CupyArray) -> bool:
     alike = rows.dtype == others.dtype == inverse.dtype and rows.dtype.char in REALS
     return alike and inverse.flags.c_contiguous and rows.size > 0
+
+
+def normalize(backend: CupyBackend, x: CupyArray, out: CupyArray, inverse: CupyArray) -> Array:
+    """Normalise rows in one launch."""
+    _launch(backend, "normalize_rows", x, out, inverse)
+    return out
+
+
+def normalize_back(
+    backend: CupyBackend, delta: CupyArray, normal: CupyArray, inverse: CupyArray, scratch: CupyArray
+) -> Array:
+    """Turn errors of normalised rows into those of the rows in one launch."""
+    _launch(backend, "normalize_rows_back", delta, normal, inverse)
+    return delta
 
 
 def _launch(backend: CupyBackend, name: str, rows: CupyArray, others: CupyArray, inverse: CupyArray) -> None:

@@ -19,7 +19,6 @@ from ..signatures import (
     ConvolutionBack,
     NormPooling,
     NormPoolingBack,
-    Ordering,
     PooledConvolution,
     PooledConvolutionBack,
     PoolingBack,
@@ -74,9 +73,9 @@ def goes_back_from_pooled(backend: CupyBackend, given: PooledConvolutionBack[Cup
     return known and pool.tiles_exactly
 
 
-def lies_batch_innermost(backend: CupyBackend, given: Ordering[CupyArray]) -> bool:
+def lies_batch_innermost(backend: CupyBackend, x: CupyArray, buffers: Buffers) -> bool:
     """Tell whether an array lies in order already."""
-    return batch_innermost(given.x)
+    return batch_innermost(x)
 
 
 # ---- im2col, convolution
@@ -210,9 +209,9 @@ def pnorm_pool_backward(backend: CupyBackend, given: NormPoolingBack[CupyArray])
 # ---- launches
 
 
-def as_it_lies(backend: CupyBackend, given: Ordering[CupyArray]) -> Array:
+def as_it_lies(backend: CupyBackend, x: CupyArray, buffers: Buffers) -> Array:
     """Return the array itself."""
-    return given.x
+    return x
 
 
 def _run(

@@ -6,35 +6,33 @@ from typing import TYPE_CHECKING
 
 from backends.typing import Array, CupyArray
 
-from ..signatures import AffineGradients, StackGradients, Stacks, SumOfProducts
-
 if TYPE_CHECKING:
     from .cupy_backend import CupyBackend
 
 
-def makes_affine_gradients(backend: CupyBackend, given: AffineGradients[CupyArray]) -> bool:
+def makes_affine_gradients(
+    backend: CupyBackend, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
+) -> bool:
     """Tell whether our kernel makes the product, and the sums beside it."""
-    x, delta, _, b_gradient = given
-    if b_gradient is not None and not b_gradient.flags.c_contiguous:
+    if b_gradient is not None and not (b_gradient.flags.c_contiguous and b_gradient.dtype == delta.dtype):
         return False
-    alike = all(array is None or array.dtype == delta.dtype for array in given)
-    return alike and backend.prefers_own(x.T, delta)
+    return x.dtype == delta.dtype == W_gradient.dtype and backend.prefers_own(x.T, delta)
 
 
-def affine_gradients(backend: CupyBackend, given: AffineGradients[CupyArray]) -> None:
+def affine_gradients(
+    backend: CupyBackend, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
+) -> None:
     """Make all gradients in one launch."""
-    x, delta, W_gradient, b_gradient = given
     backend.products.run(x.T, delta, W_gradient, b_gradient)
 
 
-def makes_stacks(backend: CupyBackend, given: Stacks[CupyArray]) -> bool:
+def makes_stacks(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> bool:
     """Tell whether our kernel makes all products."""
-    return given.a.dtype == given.b.dtype and backend.prefers_own(given.a, given.b)
+    return a.dtype == b.dtype and backend.prefers_own(a, b)
 
 
-def batched_matmul(backend: CupyBackend, given: Stacks[CupyArray]) -> Array:
+def batched_matmul(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
     """Make all products in one launch."""
-    a, b, out = given
     result = backend.empty((*a.shape[:2], b.shape[2]), backend.dtype_name(a)) if out is None else out
     return backend.products.run_stacks(a, b, result)
 
@@ -47,27 +45,28 @@ def products_with(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArr
     return out
 
 
-def sum_is_a_product(backend: CupyBackend, given: SumOfProducts[CupyArray]) -> bool:
+def sum_is_a_product(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArray, scratch: CupyArray) -> bool:
     """Tell whether the matrices of both stacks lie side by side, and so are one each."""
-    return _lie_side_by_side(given.a, given.b.transpose((0, 2, 1)))
+    return _lie_side_by_side(a, b.transpose((0, 2, 1)))
 
 
-def sum_of_products(backend: CupyBackend, given: SumOfProducts[CupyArray]) -> Array:
+def sum_of_products(backend: CupyBackend, a: CupyArray, b: CupyArray, out: CupyArray, scratch: CupyArray) -> Array:
     """Multiply what lies side by side."""
-    a, b, out, _ = given
     high = _side_by_side(backend, b.transpose((0, 2, 1)))
     return backend.gemm(_side_by_side(backend, a), high.T, out, 1.0, 0.0)
 
 
-def gradients_are_one(backend: CupyBackend, given: StackGradients[CupyArray]) -> bool:
+def gradients_are_one(
+    backend: CupyBackend, x: CupyArray, deltas: CupyArray, W_gradients: CupyArray, b_gradients: CupyArray | None
+) -> bool:
     """Tell whether errors and gradients lie side by side."""
-    _, *stacks = given
-    return _lie_side_by_side(*(stack for stack in stacks if stack is not None))
+    return _lie_side_by_side(deltas, W_gradients, *(() if b_gradients is None else (b_gradients,)))
 
 
-def gradients_of_products(backend: CupyBackend, given: StackGradients[CupyArray]) -> None:
+def gradients_of_products(
+    backend: CupyBackend, x: CupyArray, deltas: CupyArray, W_gradients: CupyArray, b_gradients: CupyArray | None
+) -> None:
     """Make the gradients of what lies side by side."""
-    x, deltas, W_gradients, b_gradients = given
     b_row = None if b_gradients is None else _side_by_side(backend, b_gradients)[0, :]
     backend.affine_gradients(x, _side_by_side(backend, deltas), _side_by_side(backend, W_gradients), b_row)
 

@@ -14,7 +14,7 @@ TABLE: Table = {
     "conv2d": (Choice(spatial.convolves, spatial.conv2d),),
     "conv2d_backward": (
         Choice(spatial.goes_back, spatial.conv2d_backward),
-        Choice(spatial.has_image, spatial.back_by_columns),
+        Choice(spatial.has_image, spatial.back_by_columns),  # gradients that do not lie as the kernels write them
     ),
     "conv2d_max_pool": (Choice(spatial.pools_what_is_biased, spatial.conv2d_max_pool),),
     "conv2d_max_pool_backward": (Choice(spatial.goes_back_from_pooled, spatial.conv2d_max_pool_backward),),

@@ -12,7 +12,6 @@ import numpy as np
 from backends.typing import Array
 
 from ..errors import DataError
-from ..signatures import Lookup, RowUpdates
 
 if TYPE_CHECKING:
     from ..base import Backend
@@ -21,16 +20,16 @@ NO_ROW = -(2**63)
 """The index, an int64, that stands for one that is no integer."""
 
 
-def pull_rows(backend: Backend, given: Lookup[Array]) -> Array:
+def pull_rows(
+    backend: Backend, table: Array, indices: Array, who: str = "pull_rows", out: Array | None = None
+) -> Array:
     """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order; in `out` if it is given."""
-    table, indices, who, out = given
     _check_rows(backend, who, indices, table.shape[0])
     return backend.stored(backend.xp.take(table, indices, axis=0), out)
 
 
-def scatter_add(backend: Backend, given: RowUpdates[Array]) -> Array:
+def scatter_add(backend: Backend, table: Array, indices: Array, updates: Array) -> Array:
     """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""
-    table, indices, updates = given
     _check_rows(backend, "scatter_add", indices, table.shape[0])
     for i, row in enumerate(backend.to_host(indices).tolist()):
         line = table[row, ...]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
-from ..signatures import Ordering, Template
+from ..signatures import Buffers
 
 if TYPE_CHECKING:
     from ..base import Backend
@@ -26,21 +26,21 @@ def activation_view(backend: Backend, flat: Array, shape: Sequence[int]) -> Arra
     return backend.xp.permute_dims(view, (len(axes) - 1, *range(len(axes) - 1)) if axes else ())
 
 
-def to_activation_order(backend: Backend, given: Ordering[Array]) -> Array:
+def to_activation_order(backend: Backend, x: Array, buffers: Callable[[str, tuple[int, ...]], Array]) -> Array:
     """Return `x`, or its copy in a buffer, in the preferred memory order."""
-    return backend.assign(given.buffers("input", tuple(given.x.shape)), given.x)
+    return backend.assign(buffers("input", tuple(x.shape)), x)
 
 
-def to_input_order(backend: Backend, given: Ordering[Array]) -> Array:
+def to_input_order(backend: Backend, x: Array, buffers: Buffers) -> Array:
     """Return a network's features, or their copy in a buffer, in the memory order that its first layers prefer."""
-    return backend.to_activation_order(*given)
+    return backend.to_activation_order(x, buffers)
 
 
-def to_image_order(backend: Backend, given: Ordering[Array]) -> Array:
+def to_image_order(backend: Backend, x: Array, buffers: Buffers) -> Array:
     """Return activations ``[N, C, ...]`` in the memory order that is best for places, where that is another."""
-    return given.x
+    return x
 
 
-def input_like(backend: Backend, given: Template[Array]) -> Array:
+def input_like(backend: Backend, x: Array) -> Array:
     """Return an uninitialised array of the shape and dtype of `x`, in the order of `to_input_order`."""
-    return backend.empty_activation(tuple(given.x.shape), backend.dtype_name(given.x))
+    return backend.empty_activation(tuple(x.shape), backend.dtype_name(x))

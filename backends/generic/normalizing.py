@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.typing import Array
 
-from ..signatures import Buffers, ErrorSums, Lrn, LrnBack, Moments, Normalization, NormalizationBack, Rows, RowsBack
+from ..signatures import Buffers, ErrorSums, Lrn, Moments, Normalization, NormalizationBack
 from .spatial import rows_of_channels
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def lrn(backend: Backend, given: Lrn[Array]) -> Any:
     return None
 
 
-def lrn_back(backend: Backend, given: LrnBack[Array]) -> Array:
+def lrn_back(backend: Backend, epsilon: Array, saved: Any, buffers: Buffers) -> Array:
     """Return dL/dx from the cache that `lrn` has returned."""
     raise NotImplementedError
 
@@ -110,12 +110,11 @@ def lrn_back(backend: Backend, given: LrnBack[Array]) -> Array:
 # ---- rows
 
 
-def normalize_rows(backend: Backend, given: Rows[Array]) -> Array:
+def normalize_rows(backend: Backend, x: Array, out: Array, inverse: Array) -> Array:
     """Write rows ``x [N, n]`` with mean 0 and variance 1 into `out`, 1 / deviation into ``inverse [N, 1]``.
 
     Rows of equal numbers become zeros, and so does their 1 / deviation.
     """
-    x, out, inverse = given
     backend.subtract(x, backend.mean(x, 1, True), out)
     variance = backend.mean(backend.square(out), 1, True)
     varies = variance > 0
@@ -124,9 +123,11 @@ def normalize_rows(backend: Backend, given: Rows[Array]) -> Array:
     return backend.multiply(out, inverse, out)
 
 
-def normalize_rows_back(backend: Backend, given: RowsBack[Array]) -> Array:
-    """Turn errors of normalised rows ``[N, n]`` into those of the rows, in their memory."""
-    delta, normal, inverse, scratch = given
+def normalize_rows_back(backend: Backend, delta: Array, normal: Array, inverse: Array, scratch: Array) -> Array:
+    """Turn errors of normalised rows ``[N, n]`` into those of the rows, in their memory.
+
+    `scratch` is of their shape and may be `normal`, which is used up then.
+    """
     along = backend.mean(backend.multiply(delta, normal), 1, True)
     backend.subtract(delta, backend.mean(delta, 1, True), delta)
     backend.subtract(delta, backend.multiply(normal, along, scratch), delta)

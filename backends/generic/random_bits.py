@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
-from ..signatures import Dropout
-
 if TYPE_CHECKING:
     from ..base import Backend
     from ..needed import Needed
@@ -68,9 +66,8 @@ def random_uniform(backend: Backend, root: int, node: int, n: int, dtype: str) -
     return xp.astype(uniform, getattr(xp, dtype), copy=False)
 
 
-def dropout_factors(backend: Backend, given: Dropout[Array]) -> Array:
+def dropout_factors(backend: Backend, root: int, node: int, p: float, out: Array) -> Array:
     """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""
-    root, node, p, out = given
     kept = backend.greater(p, backend.random_uniform(root, node, math.prod(out.shape), "float32"))
     backend.assign(out, backend.reshape(kept, out.shape))
     return backend.divide(out, p, out)

@@ -13,7 +13,7 @@ import numpy as np
 from backends.typing import NumpyArray
 
 from ..cpu.rectifying import rectify
-from ..signatures import ErrorSums, Moments, Normalization, NormalizationBack, RectifiedBack
+from ..signatures import ErrorSums, Moments, Normalization, NormalizationBack
 from .primitive import (
     BACKWARD,
     DIFF_DST,
@@ -142,7 +142,7 @@ def error_sums(given: ErrorSums[NumpyArray]) -> None:
     """Write the sums of epsilon, and of ``epsilon * (x - mean)``, to ``out [2, C]``; undo ReLU in epsilon's memory."""
     epsilon, x, _, mean, out, buffers, rectified = given
     if rectified is not None:
-        rectified_back(RectifiedBack(rectified, epsilon))
+        rectified_back(rectified, epsilon)
     pieces = pieces_of(x)
     layouts, forward = (pieces.layout,) * 3, _forward(pieces, TRAINING, AFFINE)
     kernel = primitive("batch_normalization_backward", (BACKWARD, *layouts, 0.0, AFFINE, forward))

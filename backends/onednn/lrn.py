@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from backends.typing import NumpyArray
 
 from ..errors import BackendError
-from ..signatures import Lrn, LrnBack
+from ..signatures import Lrn
 from .primitive import DIFF_DST, DIFF_SRC, DST, SRC, TRAINING, WORKSPACE, Primitive, layout_of, primitive
-from .running import channels_innermost, run, with_channels_innermost
+from .running import Buffers, channels_innermost, run, with_channels_innermost
 
 ACROSS = 0xAFF
 RIGHT = (3, 5)
@@ -55,9 +55,8 @@ def _kernels(x: NumpyArray, size: int, k: float, alpha: float, beta: float) -> t
     return None if there.is_reference or back.is_reference else (there, back)
 
 
-def backward(given: LrnBack[NumpyArray]) -> NumpyArray:
+def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
     """Return dL/dx."""
-    epsilon, saved, buffers = given
     epsilon = with_channels_innermost(epsilon, buffers, "onednn_delta")
     below = channels_innermost(buffers, "epsilon", tuple(saved.x.shape))
     run(saved.back, {SRC: saved.x, DIFF_DST: epsilon, **saved.workspace}, {DIFF_SRC: below}, buffers)

@@ -11,7 +11,7 @@ import numpy as np
 from backends.typing import NumpyArray
 
 from ..cpu.recording import note_held, plain, writable
-from ..signatures import Like, Ordering, RectifiedBack
+from ..signatures import Like
 from .library import library
 from .primitive import (
     DIFF_DST,
@@ -128,14 +128,9 @@ def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> Numpy
     return x if is_channels_innermost(x) else reordered(x, channels_innermost(buffers, name, tuple(x.shape)))
 
 
-def in_image_order(given: Ordering[NumpyArray]) -> NumpyArray:
+def in_image_order(x: NumpyArray, buffers: Buffers) -> NumpyArray:
     """Return an array, or its copy, channels innermost."""
-    return with_channels_innermost(*given, "image")
-
-
-def in_input_order(given: Ordering[NumpyArray]) -> NumpyArray:
-    """Return a network's features, or their copy, channels innermost."""
-    return with_channels_innermost(*given, "input")
+    return with_channels_innermost(x, buffers, "image")
 
 
 def like(given: Like[NumpyArray]) -> NumpyArray:
@@ -143,9 +138,8 @@ def like(given: Like[NumpyArray]) -> NumpyArray:
     return channels_innermost(given.buffers, *given[2:])
 
 
-def rectified_back(given: RectifiedBack[NumpyArray]) -> NumpyArray:
+def rectified_back(a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
     """Write epsilon, or 0 where ``a = relu(z)`` is none; three arrays of the same dense memory order."""
-    a, epsilon, out = given
     out = epsilon if out is None else out
     layout = layout_of(a)
     forward = primitive("eltwise_forward", (TRAINING, RELU, layout, layout, 0.0, 0.0))

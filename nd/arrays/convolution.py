@@ -288,7 +288,7 @@ def conv2d_max_pool_backward(
 
 
 def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Return the maximum of every window, and which cell won; see `backends.generic.spatial`."""
+    """Return the maximum of every window, and which cell won; see `backends.generic.pooling`."""
     return state.backend.max_pool(x, window, buffers)
 
 

@@ -21,8 +21,10 @@ from tests.cells import every_row
 from tests.source_files import FUNCTIONS, files, nodes
 
 PRIMITIVES = {name: getattr(Backend, name) for name in dir(Backend) if hasattr(getattr(Backend, name), "choices")}
+"""Of a tuple of arguments; the other methods are ordinary."""
 CHOICES = (Choice(always, id),)
 TABLES = {"cupy": ON_CUPY, "numpy": ON_NUMPY}
+FIRST = {"backend", "self"}
 
 
 class Numbers(NamedTuple):
@@ -75,6 +77,17 @@ def test_what_a_primitive_has_inherited_stays_as_it_was():
     assert asked == []
 
 
+def test_choices_of_a_class_come_before_those_of_the_class_it_derives_from():
+    kind, asked = example()
+
+    @dispatching({"total": (Choice(lambda backend, given: given.y == 0, lambda backend, given: "third"),)})
+    class Further(kind):
+        pass
+
+    assert [Further().total(11, 0), Further().total(11, 1)] == ["third", ("first", 11)]
+    assert asked == [10]
+
+
 def test_arguments_by_name_and_what_is_no_argument():
     kind, _ = example()
     assert kind().total(y=7, x=2) == ("second", 7)
@@ -90,6 +103,22 @@ def test_an_ordinary_method_comes_before_the_table_and_reaches_it_by_super():
             return "own", *super().total(x, y)
 
     assert Own().total(11) == ("own", "first", 11)
+
+
+def test_choices_of_an_ordinary_method_take_its_arguments():
+    class Plain:
+        def total(self, x, y=5):
+            """Add."""
+            return "generic", x + y
+
+    @dispatching({"total": (Choice(lambda backend, x, y=5: y > x, lambda backend, x, y=5: ("chosen", x, y)),)})
+    class Choosing(Plain):
+        pass
+
+    assert Choosing().total(1) == ("chosen", 1, 5)
+    assert Choosing().total(1, y=2) == ("chosen", 1, 2)
+    assert Choosing().total(3, 2) == Plain().total(3, 2) == ("generic", 5)
+    assert (Choosing.total.__doc__, list(inspect.signature(Choosing.total).parameters)) == ("Add.", ["self", "x", "y"])
 
 
 def test_an_implementation_is_given_the_backend():
@@ -118,29 +147,35 @@ def test_every_primitive_has_the_signature_of_its_arguments_and_a_docstring(name
 
 
 @every_row("backend", list(TABLES))
-def test_the_rows_of_a_table_are_primitives_and_end_where_a_choice_always_holds(backend):
+def test_a_table_ends_where_a_choice_always_holds(backend):
     for name, choices in TABLES[backend].items():
-        assert name in PRIMITIVES
+        assert hasattr(Backend, name)
         assert choices
         assert always not in [choice.holds for choice in choices[:-1]]
-        assert all(callable(part) for choice in choices for part in choice)
+
+
+@every_row("backend", list(TABLES))
+def test_conditions_and_implementations_take_what_the_method_takes(backend):
+    for name, choices in TABLES[backend].items():
+        taken = {"given"} if name in PRIMITIVES else {*inspect.signature(getattr(Backend, name)).parameters} - FIRST
+        for function in (part for choice in choices for part in choice if part is not always):
+            parameters = parameters_of(function)
+            named = {each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD} - FIRST
+            takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+            assert named == taken or (takes_any and named < taken), function.__name__
+
+
+def parameters_of(function):
+    """Return the parameters of a function in a table; what is oneDNN's is there by its name, and takes no backend."""
+    if function.__name__.startswith("onednn."):
+        _, module, name = function.__name__.split(".")
+        function = getattr(importlib.import_module(f"backends.onednn.{module}"), name)
+    return inspect.signature(function).parameters.values()
 
 
 def test_numpy_has_the_choices_of_its_table():
-    chosen = {name: getattr(getattr(NumpyBackend, name), "choices", ()) for name in PRIMITIVES}
+    chosen = {name: getattr(getattr(NumpyBackend, name), "choices", ()) for name in dir(NumpyBackend)}
     assert {name: choices for name, choices in chosen.items() if choices} == ON_NUMPY
-
-
-def test_what_onednn_computes_is_there():
-    named = {choice.run.__name__ for choices in ON_NUMPY.values() for choice in choices}
-    of_onednn = sorted(name for name in named if name.startswith("onednn."))
-    assert len(of_onednn) > 15
-    for name in of_onednn:
-        _, module, function = name.split(".")
-        parameters = inspect.signature(
-            getattr(importlib.import_module(f"backends.onednn.{module}"), function)
-        ).parameters
-        assert list(parameters) == ["given"]
 
 
 def test_a_condition_of_the_table_decides(monkeypatch):
@@ -167,7 +202,7 @@ def test_a_tier_is_the_class_that_has_a_name_first():
     assert not (needed | powers) & operators
     methods = {name for name in needed if callable(getattr(Needed, name))}
     assert methods == {
-        "asarray", "describe", "dtype", "dtype_name", "from_host", "is_array", "may_share_memory", "memory_size",
+        "asarray", "describe", "dtype", "from_host", "is_array", "may_share_memory", "memory_size",
         "random_raw", "synchronize", "to_host",
     }  # fmt: skip
 

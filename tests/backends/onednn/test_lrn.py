@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from backends.onednn import lrn
-from backends.signatures import Lrn, LrnBack
+from backends.signatures import Lrn
 from tests.backends.onednn.draws import FEW, MANY, Buffers, laid, numbers, sweep
 from tests.backends.onednn.oracles import close
 
@@ -31,7 +31,7 @@ def check(rng):
     close(a, exact * scale**-0.75, abs(exact) * scale**-0.75)
     direct, across = epsilon * scale**-0.75, around(epsilon * exact * scale**-1.75, n)
     size = abs(direct) + 1.5 * alpha * abs(exact) * around(abs(epsilon * exact) * scale**-1.75, n)
-    close(lrn.backward(LrnBack(laid(rng, epsilon), saved, buffers)), direct - 1.5 * alpha * exact * across, size)
+    close(lrn.backward(laid(rng, epsilon), saved, buffers), direct - 1.5 * alpha * exact * across, size)
 
 
 def test_against_float64():
