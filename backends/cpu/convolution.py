@@ -106,6 +106,11 @@ def by_columns(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[A
     return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(given)
 
 
+def algorithm_is_saved(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> bool:
+    """Tell whether one of our algorithms has gone forward: a backend of a user's own may gather columns instead."""
+    return hasattr(given.saved, "algorithm")
+
+
 def back(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> Array | None:
     """Go back by the algorithm that was the one forward."""
     return given.saved.algorithm.backward(given)

@@ -21,7 +21,7 @@ TABLE: Table = {
     ),
     "conv2d_backward": (
         Choice(accelerated.has_saved, by_onednn("convolution", "backward")),
-        Choice(always, convolution.back),
+        Choice(convolution.algorithm_is_saved, convolution.back),
     ),
     "conv2d_max_pool": (
         # oneDNN's convolution and pooling, one after the other: its output does not lie as the rows' pooling takes it.
@@ -35,7 +35,7 @@ TABLE: Table = {
     ),
     "conv3d_backward": (
         Choice(accelerated.has_saved, by_onednn("convolution", "backward")),
-        Choice(always, convolution.back),
+        Choice(convolution.algorithm_is_saved, convolution.back),
     ),
     "deconv": (Choice(accelerated.convolves_soundly, by_onednn("convolution", "transposed")),),
     "deconv_backward": (Choice(accelerated.has_saved, by_onednn("convolution", "transposed_back")),),

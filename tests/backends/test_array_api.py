@@ -10,7 +10,11 @@ import pytest
 import nd
 from backends import get_backend, selector_of
 from backends.array_api import NEEDED, OPERATORS, ArrayApiBackend
+from backends.base import Backend
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, ChoiceError
+from backends.needed import Needed
+from backends.powers import Powers
 from nn import (
     BatchNormalization,
     ConvolutionLayer,
@@ -22,6 +26,7 @@ from nn import (
     SubsamplingLayer,
 )
 from optimize import Adam
+from tests.cells import every_row
 from tests.stand_ins import StrictBackend, make_backend
 
 STRICT = "array_api:array_api_strict"
@@ -242,3 +247,23 @@ def test_a_file_comes_onto_the_current_backend(tmp_path):
         net.save(tmp_path / "model.zip")
     with nd.use_backend("numpy"):
         assert MultiLayerNetwork.load(tmp_path / "model.zip").backend.name == "numpy"
+
+
+# ---- operators of our own backends
+
+
+def operators_of(kind):
+    """Return the operators for which a backend has something better than their bodies."""
+    own = {name for base in kind.__mro__ if base not in Backend.__mro__ for name in vars(base)}
+    tiers = {*vars(Needed), *vars(Powers)}
+    return sorted(name for name in own & set(dir(Backend)) - tiers if not name.startswith("_"))
+
+
+@every_row("name", operators_of(NumpyBackend))
+def test_every_operator_has_a_body_that_will_do(name):
+    names = [name, *(back for back in (f"{name}_backward", f"{name}_back") if hasattr(Backend, back))]  # which need it
+    if name.endswith(("_backward", "_back")):
+        names.append(name.removesuffix("ward").removesuffix("_back"))
+    reduced = type("Reduced", (NumpyBackend,), {each: getattr(Backend, each) for each in names})()
+    with nd.eager():
+        np.testing.assert_allclose(trained(reduced), trained("numpy"), rtol=2e-4, atol=2e-6)
