@@ -2,6 +2,7 @@
 
 from backends.errors import (
     UnknownKeyError,
+    UnknownNameError,
     check_choice,
     check_finite,
     check_mask,
@@ -14,6 +15,6 @@ from backends.memory import check_memory
 from backends.suggestions import suggestion
 
 __all__ = [
-    "UnknownKeyError", "check_choice", "check_finite", "check_mask", "check_memory", "check_rank", "check_shape",
-    "describe_shape", "refuse_masked", "suggestion",
+    "UnknownKeyError", "UnknownNameError", "check_choice", "check_finite", "check_mask", "check_memory", "check_rank",
+    "check_shape", "describe_shape", "refuse_masked", "suggestion",
 ]  # fmt: skip

@@ -48,8 +48,7 @@ def explained(function: Function) -> Function:
     """
 
     who = "" if function.__name__ in TAKES_OTHERS else function.__name__
-    if "Sequence[Array]" in map(str, function.__annotations__.values()):
-        function = _looking_into_lists(function)
+    takes_lists = "Sequence[Array]" in map(str, function.__annotations__.values())
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -58,9 +57,11 @@ def explained(function: Function) -> Function:
             for value in (*arguments, *named.values()) if named else arguments:
                 if type(value) not in usual and who:
                     state.backend.look_at(who, value)
+            if takes_lists:
+                _look_into_lists(who, (*arguments, *named.values()))
             return function(*arguments, **named)
         except _FROM_INSIDE as error:
-            if isinstance(error, NdError) or _is_anothers(error):
+            if isinstance(error, (NdError, NotImplementedError)) or _is_anothers(error):
                 raise
             given = argument_names(function, arguments, named)
             if given is None:
@@ -75,17 +76,11 @@ def explained(function: Function) -> Function:
     return call  # type: ignore[return-value]
 
 
-def _looking_into_lists(function: Function) -> Function:
-    """Refuse lists with arrays of another library, too."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
-        for value in (*arguments, *named.values()):
-            if isinstance(value, (list, tuple)):
-                state.backend.look_at(function.__name__, value)
-        return function(*arguments, **named)
-
-    return call  # type: ignore[return-value]
+def _look_into_lists(who: str, values: tuple[Any, ...]) -> None:
+    """Raise BackendError where a list has an array of another library in it."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            state.backend.look_at(who, value)
 
 
 def settled(function: Any, **given: Any) -> tuple[Any, ...]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import nd
 from nd.arguments import shown
-from nd.checks import UnknownKeyError, suggestion
-from nd.java_names import JavaNames
+from nd.checks import UnknownKeyError, UnknownNameError, suggestion
 from nd.state import within
 from nd.typing import Array
 from optimize.step import StepResult
@@ -20,7 +19,7 @@ COLUMNS = ("score", "learning_rate", "validation_score", "validation_accuracy")
 _add_score = nd.Elementwise(lambda total, loss, divisor, penalty: nd.assign(total, total + (loss / divisor + penalty)))
 
 
-class History(JavaNames):
+class History:
     """Result of `fit`: lists with a number for every complete epoch of the call.
 
     Attributes
@@ -196,6 +195,9 @@ class History(JavaNames):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_scores": list(self.score), "_backend": None, "_total": None, "_free": []}
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnknownNameError(f"'History' object has no attribute {name!r}", "attribute", name, self)
 
     def __len__(self) -> int:
         return len(self._scores)

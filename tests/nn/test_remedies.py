@@ -223,6 +223,6 @@ def test_a_cut_model_is_still_called_so(tmp_path):
 @pytest.mark.parametrize("select", [nd.set_backend, nd.use_backend])
 def test_the_function_that_was_called_is_blamed_for_a_backend(select):
     with pytest.raises(
-        nd.ChoiceError, match=f"^{select.__name__}: unknown backend 'torch', expected one of auto, cupy"
+        nd.ChoiceError, match=f"^{select.__name__}: unknown backend 'torch', expected one of array_api:torch"
     ):
         select("torch")
