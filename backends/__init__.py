@@ -10,7 +10,10 @@ import logging
 import os
 import re
 import sys
+import threading
 from importlib.util import find_spec
+from operator import attrgetter
+from typing import Any
 
 from .base import Backend
 from .errors import BackendError, ChoiceError, check_choice
@@ -30,6 +33,7 @@ ARRAY_API = "array_api:"
 """Begins the name of a backend on another library's arrays."""
 
 _instances: dict[tuple[str, str], Backend] = {}
+_making = threading.RLock()
 
 
 def get_backend(name: str | None = None, who: str = "get_backend") -> Backend:
@@ -54,7 +58,7 @@ def get_backend(name: str | None = None, who: str = "get_backend") -> Backend:
     requested, device = name, os.environ.get("ND_DEVICE", "").strip()
     if requested is None:
         who, requested = "ND_BACKEND", os.environ.get("ND_BACKEND") or "auto"
-        if device not in ("", "cpu") and requested == "numpy":
+        if device.partition(":")[0] not in ("", "cpu") and requested == "numpy":
             raise BackendError(
                 f"ND_DEVICE: NumPy computes on the host, got {device!r} beside ND_BACKEND=numpy. Unset one of them, or "
                 "set ND_BACKEND=cupy or ND_BACKEND=array_api:torch."
@@ -72,19 +76,25 @@ def get_backend(name: str | None = None, who: str = "get_backend") -> Backend:
 
 def selector_of(backend: Backend) -> str:
     """Return the name by which `get_backend` finds a backend of this kind, here or in another process."""
-    if backend.name.startswith(ARRAY_API):
-        return backend.name
     kind = type(backend.plain)
     path = f"{kind.__module__}:{kind.__qualname__}"
+    if path == BACKENDS["array_api:torch"]:
+        return backend.name
     return next((name for name, known in BACKENDS.items() if known == path), path)
+
+
+def owner_of(array: Any) -> Backend | None:
+    """Return the backend whose array that is, of those that this process has made; None where it is nobody's."""
+    return next((backend for backend in tuple(_instances.values()) if backend.is_array(array)), None)
 
 
 def _instance(name: str, device: str) -> Backend:
     device = "" if name == "numpy" else device
-    known = _instances.get((name, device))
-    if known is None:
-        known = _instances[name, device] = _made(name, device)
-    return known
+    with _making:  # threads that come at once get the same one
+        known = _instances.get((name, device))
+        if known is None:
+            known = _instances[name, device] = _made(name, device)
+        return known
 
 
 def _made(name: str, device: str) -> Backend:
@@ -110,12 +120,15 @@ def _class_of(name: str, path: str) -> type[Backend]:
     module_name, _, class_name = path.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
+    except Exception as error:  # whatever a module of a user's own raises
         raise BackendError(
             f"{name}: the module {module_name!r} must be importable, got {error}. A backend is named by module:Class, "
             f"or by {ARRAY_API}NAMESPACE; a device by ND_DEVICE."
         ) from error
-    kind = getattr(module, class_name, None)
+    try:
+        kind = attrgetter(class_name)(module)
+    except AttributeError:
+        kind = None
     if not isinstance(kind, type) or not issubclass(kind, Backend):
         raise BackendError(
             f"{name}: {class_name!r} must be a class of backends.Backend in {module_name!r}, got "
@@ -126,7 +139,7 @@ def _class_of(name: str, path: str) -> type[Backend]:
 
 def _detect(device: str) -> Backend:
     """Return CuPy's backend where it computes, else NumPy's, unless a device is asked for that only CuPy may have."""
-    if device == "cpu":
+    if device.partition(":")[0] == "cpu":
         return _instance("numpy", "")
     if "cupy" not in sys.modules and find_spec("cupy") is None:  # without CuPy's half of the backends being imported
         reason = "cupy: CuPy must be installed, got no module of that name."

@@ -15,10 +15,25 @@ INDEX_DTYPES = ("int32", "int64")
 ARRAY_LIBRARIES = ("cupy", "numpy")
 """The libraries of which backends take arrays, by module name."""
 
-MARKS = ("__array_namespace__", "__dlpack__")
+MARKS = ("__array_namespace__", "__dlpack__", "__array_function__")
 """Methods that arrays of other libraries have."""
 MOST_TYPES = 100
 """Types that a backend remembers."""
+
+
+def is_of_library(value: object) -> bool:
+    """Tell whether a value is an array of some library.
+
+    It is asked of the type, as arrays that a formula is traced with do not like to be asked.
+    """
+    kind = type(value)
+    known = kind.__module__.partition(".")[0] in ARRAY_LIBRARIES and hasattr(kind, "__array__")  # which a dtype has not
+    return (known or any(hasattr(kind, mark) for mark in MARKS)) and hasattr(kind, "shape")
+
+
+def is_number_of_numpy(value: Any) -> bool:
+    """Tell whether a value is a scalar of NumPy's, or an array ``[]``."""
+    return type(value).__module__.partition(".")[0] == "numpy" and value.ndim == 0
 
 
 class ArgumentChecks:
@@ -28,48 +43,39 @@ class ArgumentChecks:
     is_array: Callable[[object], bool]
     dtype_name: Callable[[Array], str]
 
-    known_by_type = True
-    """Whether the type of an array alone tells that it is this backend's: not where a library has several devices."""
-
     @cached_property
     def usual(self) -> set[type]:
-        """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays.
+        """Types of arguments that need no second look: what is no array, and, once seen, this backend's arrays."""
+        return {bool, float, int, str, type(None)}
 
-        Lists are looked into where they are of arrays.
-        """
-        return {bool, float, int, list, str, tuple, type(None)}
+    known_by_type = True
+    """Whether the type of an array alone tells that it is this backend's: not where a library has several devices."""
 
     def look_at(self, who: str, value: Any) -> None:
         """Raise BackendError where an argument of unusual type is an array of another library, or has one in it."""
         if isinstance(value, (list, tuple)):
             for item in value:
-                self.look_at(who, item)
-            return
-        if self.is_foreign(value):
-            self.guard_same_backend(who, value)
-        if self.known_by_type and len(self.usual) < MOST_TYPES:
+                if type(item) not in self.usual:
+                    self.look_at(who, item)
+        elif self.is_foreign(value):
+            raise BackendError(
+                f"{who}: the backend is {self.name!r}, got {self.origin_of(value)}. "
+                "Convert it with nd.create(nd.to_host(x)), or select its backend with nd.use_backend."
+            )
+        elif self.known_by_type and len(self.usual) < MOST_TYPES and (self.is_array(value) or not is_of_library(value)):
             self.usual.add(type(value))
+
+    def origin_of(self, array: object) -> str:
+        """Say where an array that is not this backend's comes from."""
+        return f"an array of {type(array).__module__!r}"
 
     def guard_same_backend(self, who: str, *arrays: object) -> None:
         """Raise BackendError when an argument is an array of another backend."""
-        for array in arrays:
-            if hasattr(array, "shape") and not self.is_array(array):
-                raise BackendError(
-                    f"{who}: the backend is {self.name!r}, got an array of {type(array).__module__!r}. "
-                    "Convert it with nd.create(nd.to_host(x)), or select its backend with nd.use_backend."
-                )
+        self.look_at(who, arrays)
 
     def is_foreign(self, value: object) -> bool:
-        """Tell whether a value is an array of another library, or of another device; a scalar of NumPy's is a number.
-
-        It is asked of the type, as arrays that a formula is traced with do not like to be asked.
-        """
-        kind = type(value)
-        library = kind.__module__.partition(".")[0]
-        if library not in ARRAY_LIBRARIES and not any(hasattr(kind, mark) for mark in MARKS):
-            return False
-        number = library == "numpy" and not getattr(value, "ndim", 0)
-        return not number and hasattr(kind, "shape") and not self.is_array(value)
+        """Tell whether a value is an array of another library, or of another device; a scalar of NumPy's is none."""
+        return is_of_library(value) and not self.is_array(value) and not is_number_of_numpy(value)
 
     def check_arrays(self, who: str, a: Array, *arrays: Array | None) -> None:
         """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""

@@ -19,8 +19,9 @@ from backends.typing import Array, HostArray
 
 from . import ARRAY_API, get_backend
 from .base import Backend
-from .errors import BackendError
+from .errors import BackendError, DTypeError
 from .extras import install_command
+from .needed import DTYPES
 
 NEEDED = {
     "arange": "arange", "asarray": "asarray", "astype": "astype", "concat": "concat", "empty": "empty", "exp": "exp",
@@ -31,10 +32,11 @@ NEEDED = {
 ALIASES = {"dask": "dask.array", "jax": "jax.numpy"}
 """What people call libraries -> their namespaces."""
 OPERATORS = (
-    "abs", "all", "argmax", "argmin", "ceil", "cos", "expm1", "floor", "isfinite", "linalg.svd", "log1p", "maximum",
-    "mean", "min", "minimum", "prod", "sign", "sin", "sqrt", "take", "tanh", "trunc",
+    "abs", "all", "argmax", "argmin", "atan2", "ceil", "cos", "cumulative_sum", "expm1", "flip", "floor", "isfinite",
+    "linalg.cross", "linalg.diagonal", "linalg.svd", "log1p", "maximum", "mean", "meshgrid", "min", "minimum", "prod",
+    "sign", "sin", "sqrt", "take", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
 )  # fmt: skip
-"""Functions that networks take beside these, which NumPy computes on the host where a namespace has none."""
+"""Functions that `nd` takes beside these, which NumPy computes on the host where a namespace has none."""
 
 
 class Completed:
@@ -77,9 +79,12 @@ class Completed:
 
     def _on_host(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         given = [self._to_host(x) if hasattr(x, "shape") else x for x in arguments]
+        if (dtype := named.get("dtype")) is not None:  # the library's own
+            named["dtype"] = next(name for name in DTYPES if getattr(self._namespace, name, None) == dtype)
         results = function(*given, **named)
-        if isinstance(results, tuple):
-            return tuple(self._back(np.asarray(result)) for result in results)
+        if isinstance(results, (list, tuple)):
+            arrays = [self._back(np.asarray(result)) for result in results]
+            return arrays if isinstance(results, list) else tuple(arrays)
         return self._back(np.asarray(results))
 
 
@@ -149,7 +154,9 @@ class ArrayApiBackend(Backend):
         why = "a write into a view did not reach the array"
         try:
             self.permute(self.reshape_view(probe[:1, ...], (2, 1)), (1, 0))[...] = 1.0
-            written = self.to_host(probe).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+            written = self._read(probe) == [[1.0, 1.0], [0.0, 0.0]]
+        except BackendError:
+            raise
         except Exception as error:  # whatever another library raises for a write
             written, why = False, _first_line(error)
         if not written:
@@ -157,6 +164,15 @@ class ArrayApiBackend(Backend):
                 f"{self.name}: arrays must be written in place, also through views of them, got {why}. Libraries whose "
                 "arrays never change, as JAX's and dask's, cannot be a backend."
             )
+
+    def _read(self, probe: Array) -> Any:
+        try:
+            return self.to_host(probe).tolist()
+        except Exception as error:  # whatever another library raises
+            raise BackendError(
+                f"{self.name}: arrays of the device {self.device} must be readable, got {_first_line(error)}. Choose "
+                "another with ND_DEVICE."
+            ) from error
 
     def describe(self) -> dict[str, str]:
         facts = {"namespace": self.name.removeprefix(ARRAY_API), "device": str(self.device)}
@@ -172,10 +188,30 @@ class ArrayApiBackend(Backend):
 
     def is_array(self, x: object) -> bool:
         """Tell whether `x` is an array of the library on this device, of which it keeps no gradients."""
-        return isinstance(x, self._kinds) and getattr(x, "device", None) == self.device and not _differentiated(x)
+        return isinstance(x, self._kinds) and self._obstacle(x) == ""
+
+    def _obstacle(self, x: Any) -> str:
+        """Say why an array of the library is not one to compute with; empty where it is."""
+        if getattr(x, "device", None) != self.device:
+            return f"on the device {x.device}"
+        if _differentiated(x):
+            return "with requires_grad"
+        return "that is sparse" if getattr(x, "is_sparse", False) else ""
+
+    def origin_of(self, array: Any) -> str:
+        own = isinstance(array, self._kinds)
+        return super().origin_of(array) + (f" {self._obstacle(array)}" if own else "")
 
     def is_ready(self, x: object, dtype: str) -> bool:
-        return self.is_array(x) and x.dtype == self.dtypes.get(dtype)  # type: ignore[attr-defined]
+        known: Any = x
+        return type(x) in self._kinds and self.is_array(x) and known.dtype == self.dtypes.get(dtype)
+
+    def astype(self, x: Array, dtype: str) -> Array:
+        if "complex" in str(x.dtype):
+            raise DTypeError(
+                f"create: expected an array of numbers, got dtype {x.dtype}. Convert it, with x.real, say."
+            )
+        return super().astype(x, dtype)
 
     def from_host(self, array: Any, dtype: str) -> Array:
         return self._from_numpy(np.array(array, dtype=dtype, order="C"))
@@ -189,7 +225,7 @@ class ArrayApiBackend(Backend):
     def to_host(self, x: Any) -> HostArray:
         if isinstance(x, np.ndarray | np.generic):
             return np.asarray(x)
-        x = x.detach() if _differentiated(x) else x
+        x = _readable(x)
         try:
             return np.asarray(x)
         except (TypeError, ValueError, RuntimeError):
@@ -206,6 +242,9 @@ class ArrayApiBackend(Backend):
     def random_raw(self, root: int, node: int, n: int) -> Array:
         bits: Any = _host().random_raw(root, node, n)
         return self._from_numpy(bits.astype(np.int64))  # of 32 bits each: PyTorch does not shift its unsigned numbers
+
+    def rounded(self, name: str, x: Array) -> Array:
+        return self.from_host(_host().rounded(name, self.to_host(x)), "float32")  # some devices have no float64
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         return self.from_host(_host().random_uniform(root, node, n, "float32"), dtype)
@@ -272,6 +311,14 @@ def _moved(x: Any) -> Any:
     xp = x.__array_namespace__()
     host = next(device for device in _devices(xp) if "cpu" in str(device).lower())
     return xp.asarray(x, device=host, copy=True)
+
+
+def _readable(x: Any) -> Any:
+    """Return one of PyTorch's arrays as NumPy can read it: without its gradient, its marks and types of its own."""
+    if not hasattr(x, "resolve_neg"):
+        return x
+    x = x.detach().resolve_conj().resolve_neg()
+    return x.float() if "bfloat16" in str(x.dtype) else x
 
 
 def _first_line(error: Exception) -> str:

@@ -184,6 +184,13 @@ class Backend(Needed, Powers, ArgumentChecks):
         """Sine."""
         return self.stored(self.xp.sin(x), out)
 
+    def rounded(self, name: str, x: Array) -> Array:
+        """Return log, sqrt, cos or sin of ``x`` (float32), evaluated in float64 and rounded once.
+
+        The last bit is then that of Java's libm, and the same on every backend.
+        """
+        return self.astype(getattr(self, name)(self.astype(x, "float64")), "float32")
+
     def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x > y, as bool, or as 0 and 1 in the dtype of `out`."""
         return self.stored(x > y, out)

@@ -43,7 +43,7 @@ class Needed:
         try:
             return self.dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
         except (AttributeError, KeyError, TypeError):
-            raise unknown_dtype(name, DTYPES) from None
+            raise unknown_dtype(name, tuple(self.dtypes)) from None
 
     def asarray(self, data: Any, dtype: str) -> Array:
         """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""

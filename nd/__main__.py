@@ -60,6 +60,8 @@ def _choice(unusable: dict[str, str]) -> str:
         return f"{request}: no backend is chosen. {error}"
     if setting not in ("", "auto"):
         return f"{request}: {chosen} is chosen, because it is asked for and usable."
+    if os.environ.get("ND_DEVICE", "").partition(":")[0] == "cpu":
+        return f"{request}: {chosen} is chosen, because ND_DEVICE=cpu."
     if tried := [name for name in unusable if not name.startswith(ARRAY_API)]:  # by auto
         return f"{request}: {chosen} is chosen, because {' and '.join(tried)} is not usable (see above)."
     return f"{request}: {chosen} is chosen, because everything that it needs ran here."

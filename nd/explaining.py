@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from backends.argument_checks import ARRAY_LIBRARIES
+from backends.argument_checks import ARRAY_LIBRARIES, is_of_library
 from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, SizeError, describe_shape
 
 from . import java_names
@@ -48,17 +48,16 @@ def explained(function: Function) -> Function:
     """
 
     who = "" if function.__name__ in TAKES_OTHERS else function.__name__
-    takes_lists = "Sequence[Array]" in map(str, function.__annotations__.values())
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             usual = state.backend.usual
             for value in (*arguments, *named.values()) if named else arguments:
-                if type(value) not in usual and who:
-                    state.backend.look_at(who, value)
-            if takes_lists:
-                _look_into_lists(who, (*arguments, *named.values()))
+                kind = type(value)
+                if kind not in usual and who and (kind is not tuple or _holds_unusual(value, usual)):
+                    arguments, named = _looked_at(who, arguments, named)
+                    break
             return function(*arguments, **named)
         except _FROM_INSIDE as error:
             if isinstance(error, (NdError, NotImplementedError)) or _is_anothers(error):
@@ -76,11 +75,26 @@ def explained(function: Function) -> Function:
     return call  # type: ignore[return-value]
 
 
-def _look_into_lists(who: str, values: tuple[Any, ...]) -> None:
-    """Raise BackendError where a list has an array of another library in it."""
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            state.backend.look_at(who, value)
+def _holds_unusual(value: tuple[Any, ...], usual: set[type]) -> bool:
+    """Tell whether a tuple begins with something else than a number: a shape does not."""
+    return bool(value) and type(value[0]) not in usual
+
+
+def _looked_at(who: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments, scalars of NumPy's as Python's numbers where they are no arrays of the backend.
+
+    Raises
+    ------
+    BackendError
+        One is an array of another library, or has one in it.
+    """
+    chosen = state.backend
+    chosen.look_at(who, (*arguments, *named.values()))
+
+    def number(value: Any) -> Any:
+        return value.item() if is_of_library(value) and not chosen.is_array(value) else value
+
+    return tuple(map(number, arguments)), {name: number(value) for name, value in named.items()}
 
 
 def settled(function: Any, **given: Any) -> tuple[Any, ...]:

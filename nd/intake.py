@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from backends import owner_of
 from backends.errors import DataError, DTypeError, refuse_masked
 
 _NUMERIC_KINDS = "biuf"
@@ -57,6 +58,11 @@ def host_array(who: str, value: Any) -> Any:
     if hasattr(value, "__dlpack__"):
         return _exported(who, value)
     return _converted(who, value) if hasattr(value, "__array__") else value
+
+
+def is_of_host(value: Any) -> bool:
+    """Tell whether a value is a NumPy array, of whatever subclass, or one of its scalars."""
+    return isinstance(value, (np.ndarray, np.generic))
 
 
 def is_holder(value: Any) -> bool:
@@ -156,6 +162,9 @@ def _exported(who: str, value: Any) -> Any:
         device = value.__dlpack_device__() if hasattr(value, "__dlpack_device__") else (1, 0)
         if device[0] in _HOSTS:
             return np.from_dlpack(value)
+        owner = owner_of(value)
+        if owner is not None:  # of a device that this process computes on
+            return owner.to_host(value)
     except (AttributeError, BufferError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         raise DTypeError(
             f"{who}: expected an array of numbers on the host, got a {library} that cannot be read ({error}). Convert "

@@ -153,8 +153,8 @@ class Random(JavaNames):
         backend = state.backend
         z, half = self._box_muller(n, dtype)
         r = self._open_interval(half + n)
-        radius, angle = backend.sqrt(-2.0 * _rounded(backend.log, r[:n])), (2.0 * math.pi) * r[half:]
-        again = backend.astype(radius * _rounded(backend.cos, angle), dtype)
+        radius = backend.rounded("sqrt", -2.0 * backend.rounded("log", r[:n]))
+        again = backend.astype(radius * backend.rounded("cos", (2.0 * math.pi) * r[half:]), dtype)
         z = backend.where(backend.absolute(z) > 2.0, again, z)
         z = backend.where(backend.absolute(z) > 2.0, 0.0, z)
         self._rewind(n)
@@ -211,9 +211,9 @@ class Random(JavaNames):
         backend = state.backend
         half = -(-n // 2)
         r = self._open_interval(2 * half)
-        radius = _rounded(backend.sqrt, -2.0 * _rounded(backend.log, r[:half]))
+        radius = backend.rounded("sqrt", -2.0 * backend.rounded("log", r[:half]))
         angle = (2.0 * math.pi) * r[half:]
-        z = backend.concat([radius * _rounded(backend.cos, angle), radius * _rounded(backend.sin, angle)], 0)[:n]
+        z = backend.concat([radius * backend.rounded("cos", angle), radius * backend.rounded("sin", angle)], 0)[:n]
         return backend.astype(z, dtype), half
 
     def _open_interval(self, n: int) -> Array:
@@ -232,12 +232,6 @@ class Random(JavaNames):
         """Move the state on by a draw of n elements."""
         self.node = advanced(self.node, n)
         state.backend.random_moved(n)
-
-
-def _rounded(function: Any, x: Array) -> Array:
-    """Evaluate in float64 and round once: the last bit is then that of Java's libm, and the same on every backend."""
-    backend = state.backend
-    return backend.astype(function(backend.astype(x, "float64")), "float32")
 
 
 def _threshold(who: str, p: float | Array) -> float | Array:

@@ -1,7 +1,7 @@
 """The current backend and the default dtype.
 
 The backend is chosen at first use: by `set_backend`, by a `use_backend` block, or by the environment
-variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
+variable ``ND_BACKEND``; `backends.get_backend` has the names.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def set_backend(name: str | Backend) -> Backend:
     Parameters
     ----------
     name : str or Backend
-        ``"numpy"``, ``"cupy"``, ``"auto"``, or an instance.
+        ``"numpy"``, ``"cupy"``, ``"auto"``, ``"array_api:torch"``, ``"module:Class"``, or an instance.
 
     Raises
     ------
@@ -283,7 +283,9 @@ def kept_backend(who: str, name: str | None) -> AbstractContextManager[object]:
     BackendError
         That backend cannot be had here.
     """
-    if name is None or "backend" in state.__dict__ or selector_of(backend()) == name:
+    chosen = state.backend  # which may not be settled, and need not be
+    same = not isinstance(chosen, _FirstUse) and selector_of(chosen) == name
+    if name is None or same or "backend" in state.__dict__:
         return NOTHING
     try:
         return InForce(heard(get_backend(name)))

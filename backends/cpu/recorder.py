@@ -20,7 +20,11 @@ from .recording import Recording, TracedArray, active_recording, note, own_memor
 
 def recorder_of(backend: NumpyBackend) -> Backend:
     """Return the backend on which computations of that one are recorded."""
-    return _Recorder(backend)
+    kind = type(backend)
+    if kind is NumpyBackend:
+        return _Recorder(backend)
+    # With what a class of a user's own does its own way.
+    return type(f"Recording{kind.__name__}", (_Recorder, kind), {})(backend)
 
 
 def _result(result: Any) -> HostArray:

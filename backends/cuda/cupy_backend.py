@@ -29,7 +29,7 @@ from ..signatures import Buffers
 from . import REALS, Kernels, stacks
 from . import diagnosis as cupy_diagnosis
 from .convolutions import Convolutions
-from .devices import check_chosen, choose_device
+from .devices import check_chosen, only_device
 from .elementwise import Elementwise, Summed
 from .graphs import capture_lock, say_once
 from .products import Products
@@ -77,11 +77,9 @@ class CupyBackend(Backend):
     looks_at_indices = False
 
     def __init__(self, device: str = "") -> None:
-        if device:
-            choose_device(device)
-        self.cupy, namespace = _import_cupy()
-        there = self.cupy.cuda.is_available()
-        if device:
+        with only_device(device):
+            self.cupy, namespace = _import_cupy()
+            there = self.cupy.cuda.is_available()
             check_chosen(self.cupy.cuda.runtime.getDeviceCount() if there else 0, device)
         if not there:
             raise cupy_diagnosis.no_device(self.cupy)

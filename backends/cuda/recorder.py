@@ -19,7 +19,11 @@ from .spatial import batch_innermost
 
 def recorder_of(backend: CupyBackend) -> CupyBackend:
     """Return the backend on which computations of that one are recorded."""
-    return _Recorder(backend)
+    kind = type(backend)
+    if kind is CupyBackend:
+        return _Recorder(backend)
+    # With what a class of a user's own does its own way.
+    return type(f"Recording{kind.__name__}", (_Recorder, kind), {})(backend)
 
 
 class _Recorder(CupyBackend):

@@ -13,7 +13,7 @@ from nd.typing import Array, HostArray
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explaining import explained, settled
-from ..intake import host_array
+from ..intake import host_array, is_of_host
 from ..state import backend as current_backend
 from ..state import state
 
@@ -78,7 +78,7 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
         raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
     if backend.is_array(data):
         return data if dtype is None else backend.astype(data, dtype)
-    if type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "dtype"):
+    if is_of_host(data):
         return backend.from_host(data, str(data.dtype) if dtype is None else dtype)
     backend.guard_same_backend("create", data)
     return backend.asarray(data, state.dtype if dtype is None else dtype)
@@ -191,6 +191,7 @@ def reshape_view(x: Array, shape: Sequence[int], order: str = "c") -> Array:
     return backend.transpose(backend.reshape_view(x, tuple(reversed(shape))))
 
 
+@explained
 def cells(vector: Array) -> tuple[Array, ...]:
     """Return views ``[]`` of the elements of a vector."""
     return state.backend.cells(vector)
@@ -217,6 +218,9 @@ def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
     """Join arrays along an existing axis."""
     if type(axis) is not int:
         (axis,) = settled(concat, axis=axis)
+    if not isinstance(arrays, (list, tuple)):
+        arrays = tuple(arrays)
+        state.backend.look_at("concat", arrays)
     return state.backend.concat(arrays, axis)
 
 
@@ -261,6 +265,7 @@ def copy(x: Array) -> Array:
     return state.backend.copy(x)
 
 
+@explained
 def to_activation_order(x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
     """Return activations in the backend's preferred memory order: `x` itself, or its copy in a buffer."""
     return state.backend.to_activation_order(x, buffer)
@@ -273,6 +278,7 @@ def activation_like(x: Array) -> Array:
     return backend.empty_activation(tuple(x.shape), backend.dtype_name(x))
 
 
+@explained
 def buffer_like(x: Array, buffers: Callable[..., Array], name: str, shape: tuple[int, ...] | None = None) -> Array:
     """Return memory of that name in the memory order of `x`, of its shape or another of as many axes ``[N, C, ...]``.
 
@@ -281,11 +287,13 @@ def buffer_like(x: Array, buffers: Callable[..., Array], name: str, shape: tuple
     return state.backend.like(x, buffers, name, tuple(x.shape) if shape is None else shape)
 
 
+@explained
 def to_input_order(x: Array, buffers: Callable[..., Array]) -> Array:
     """Return a network's features in the memory order that its first layers prefer: `x` itself, or its copy."""
     return state.backend.to_input_order(x, buffers)
 
 
+@explained
 def to_image_order(x: Array, buffers: Callable[..., Array]) -> Array:
     """Return activations ``[N, C, ...]`` as the backend prefers images: `x` itself, or its copy in a buffer."""
     return state.backend.to_image_order(x, buffers)

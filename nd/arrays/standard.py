@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..explaining import explained
 from ..state import state
 
 
@@ -16,13 +15,14 @@ def function(name: str) -> Callable[..., Any]:
     """Return the function of that name in the standard, ``"expm1"`` or ``"linalg.cross"``."""
 
     def call(*arguments: Any, **named: Any) -> Any:
+        state.backend.look_at(name, (*arguments, *named.values()))
         found = state.backend.xp
         for part in name.split("."):
             found = getattr(found, part)
         return found(*arguments, **named)
 
     call.__name__ = call.__qualname__ = name
-    return explained(call)
+    return call
 
 
 argmin = function("argmin")

@@ -11,7 +11,6 @@ from backends.errors import BackendError, DataError, DTypeError, ShapeError, des
 from nd.arguments import converted
 from nd.intake import host_array, is_sparse
 from nd.rules import INTEGER
-from nd.state import backend
 
 _NUMERIC_KINDS = "biuf"
 AnyArray = np.ndarray | Any
@@ -51,8 +50,6 @@ def _stays(value: Any) -> bool:
     """Tell whether a data set keeps an array where it is: NumPy's, the device's, or one that a file holds."""
     ours = type(value).__module__.partition(".")[0] in ARRAY_LIBRARIES and getattr(value, "shape", None) is not None
     if ours or isinstance(value, (np.ndarray, np.generic)) or hasattr(type(value), "__array_namespace__"):
-        return True
-    if hasattr(type(value), "__dlpack__") and backend().is_array(value):
         return True
     on_file = isinstance(getattr(value, "dtype", None), np.dtype) and not hasattr(value, "__dlpack__")
     return on_file and not hasattr(value, "to_numpy") and not is_sparse(value)

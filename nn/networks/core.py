@@ -216,8 +216,8 @@ class NetworkCore(JavaNames):
         from .gradient import DefaultGradient  # which fit does not need
 
         vector, layout = self.flattened_gradients(), self.vectors.layout
-        orders = {view.key: view.spec.order for view in layout.views}
-        return DefaultGradient(vector, layout.table(vector), orders)
+        with self.on_backend():
+            return DefaultGradient(vector, layout.table(vector), {view.key: view.spec.order for view in layout.views})
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""

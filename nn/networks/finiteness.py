@@ -78,5 +78,5 @@ def _first_row(x: Array) -> int:
 def _more(x: Array) -> str:
     with computing(nd.backend()):
         finite = nd.equal(nd.subtract(x, x), nd.zeros(x.shape, dtype=nd.dtype_name(x)))
-    count = math.prod(x.shape) - int(nd.item(nd.sum(nd.astype(finite, "float64"))))
+    count = math.prod(x.shape) - int(nd.to_host(finite).sum())
     return "" if count == 1 else f", the first of {count}"

@@ -313,7 +313,7 @@ def test_what_is_no_array_of_the_backend(any_backend):
     assert not any_backend.is_array(1.0)
 
     class Foreign:
-        shape = (2,)
+        shape, __array_function__ = (2,), None
 
     with pytest.raises(BackendError, match=r"gemm: the backend is '.*', got an array of '.*test_base_primitives"):
         any_backend.guard_same_backend("gemm", Foreign())
