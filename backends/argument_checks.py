@@ -52,7 +52,7 @@ class ArgumentChecks:
     """Whether the type of an array alone tells that it is this backend's: not where a library has several devices."""
 
     def look_at(self, who: str, value: Any) -> None:
-        """Raise BackendError where an argument of unusual type is an array of another library, or has one in it."""
+        """Raise BackendError where a value is an array of another library, or a list or tuple with one in it."""
         if isinstance(value, (list, tuple)):
             for item in value:
                 if type(item) not in self.usual:
@@ -68,10 +68,6 @@ class ArgumentChecks:
     def origin_of(self, array: object) -> str:
         """Say where an array that is not this backend's comes from."""
         return f"an array of {type(array).__module__!r}"
-
-    def guard_same_backend(self, who: str, *arrays: object) -> None:
-        """Raise BackendError when an argument is an array of another backend."""
-        self.look_at(who, arrays)
 
     def is_foreign(self, value: object) -> bool:
         """Tell whether a value is an array of another library, or of another device; a scalar of NumPy's is none."""

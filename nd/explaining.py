@@ -1,4 +1,4 @@
-"""Functions of the facade: what a call that fails is told. One that succeeds is not looked at before."""
+"""Functions of the facade: no arrays of two libraries come in, and a call that fails says why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from backends.argument_checks import ARRAY_LIBRARIES, is_of_library
-from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, SizeError, describe_shape
+from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, SizeError, describe_shape
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
@@ -22,8 +22,6 @@ _FROM_INSIDE = (
 )  # fmt: skip
 """Errors that NumPy, CuPy and PyTorch raise for arguments that they cannot take."""
 _OURS = ("array_api_compat", "backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
-
-
 TAKES_OTHERS = ("as_array", "create", "to_host")
 """Functions whose argument may be an array of another library: they are the way from one to another."""
 
@@ -46,7 +44,6 @@ def explained(function: Function) -> Function:
     ShapeError
         The arrays do not fit one another, or the other arguments.
     """
-
     who = "" if function.__name__ in TAKES_OTHERS else function.__name__
 
     @functools.wraps(function)
@@ -166,17 +163,10 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if not backend().is_foreign(value) and (
-            isinstance(_shape_of(value), tuple) or isinstance(value, (int, float, tuple, type(None)))
-        ):
+        if isinstance(_shape_of(value), tuple) or isinstance(value, (int, float, tuple, type(None))):
             return None
     else:
         return None
-    if backend().is_foreign(wrong):
-        try:
-            backend().guard_same_backend(who, wrong)
-        except BackendError as error:
-            return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
 
 

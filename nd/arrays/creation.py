@@ -80,7 +80,7 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
         return data if dtype is None else backend.astype(data, dtype)
     if is_of_host(data):
         return backend.from_host(data, str(data.dtype) if dtype is None else dtype)
-    backend.guard_same_backend("create", data)
+    backend.look_at("create", data)
     return backend.asarray(data, state.dtype if dtype is None else dtype)
 
 
