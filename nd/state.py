@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
 from typing import Any, ClassVar
 
-from backends import get_backend, selector_of
+from backends import get_backend
+from backends import selector_of as selector_of
 from backends.base import Backend
 from backends.errors import BackendError, ChoiceError, check_choice
 from backends.reporting import Listening, reporting
@@ -266,11 +267,6 @@ def in_force(chosen: Backend, generator: Any) -> InForce:
 
 NOTHING: AbstractContextManager[object] = nullcontext()
 """A block without effect, which costs nothing to enter."""
-
-
-def selector(chosen: Backend) -> str:
-    """Return the name by which `use_backend` finds such a backend, here or in another process."""
-    return selector_of(chosen)
 
 
 def kept_backend(who: str, name: str | None) -> AbstractContextManager[object]:

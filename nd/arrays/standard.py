@@ -1,6 +1,7 @@
-"""Functions of the array API standard that have no primitive of their own, on arrays of the current backend.
+"""Functions of the array API standard that are no primitives, on arrays of the current backend.
 
-What layers spend their time on is a primitive; these are computed as the backend's library does it.
+What layers spend their time on is a primitive. These are computed as the backend's library does it; `astype` takes a
+dtype, `matmul` stacks and vectors, as the primitives of these names do not.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ flip = function("flip")
 floor = function("floor")
 log1p = function("log1p")
 matmul = function("matmul")
-max = function("max")
 meshgrid = function("meshgrid")
 min = function("min")
 prod = function("prod")

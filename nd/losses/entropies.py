@@ -154,7 +154,7 @@ class LossSparseMCXENT(LossMCXENT):
         if backend.item(backend.sum(y)) != p.shape[0]:
             raise DataError(
                 f"loss {type(self).__name__}: labels must be integers in 0 .. {p.shape[1] - 1}, got values in "
-                f"{backend.item(standard.min(labels))} .. {backend.item(standard.max(labels))}. "
+                f"{backend.item(standard.min(labels))} .. {backend.item(backend.max(labels))}. "
                 "Give the layer as many outputs as there are classes, and number the classes from 0."
             )
         return y

@@ -9,7 +9,7 @@ import nd
 from nd.arguments import Natural, checked
 from nd.files.reading import Source
 from nd.files.writing import Target
-from nd.state import Restoring, kept_backend, selector
+from nd.state import Restoring, kept_backend, selector_of
 from optimize import OptimizerState
 from optimize.step import StepResult
 
@@ -109,7 +109,7 @@ class Saved(NetworkCore):
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
                 "kept": kept,
-                "backend": selector(network.backend),
+                "backend": selector_of(network.backend),
                 "params": nd.to_host(nd.copy(network.params())),
                 "updater_state": nd.to_host(nd.copy(network.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
