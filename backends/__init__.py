@@ -14,6 +14,7 @@ import threading
 from importlib.util import find_spec
 from operator import attrgetter
 from typing import Any
+from weakref import WeakSet
 
 from .base import Backend
 from .errors import BackendError, ChoiceError, check_choice
@@ -31,6 +32,9 @@ BACKENDS = {
 """Name -> ``module:class``; a class is imported when it is first asked for."""
 ARRAY_API = "array_api:"
 """Begins the name of a backend on another library's arrays."""
+
+LIBRARIES: WeakSet[Backend] = WeakSet()
+"""Backends on other libraries' arrays that this process has made, by name or by their class."""
 
 _instances: dict[tuple[str, str], Backend] = {}
 _making = threading.RLock()
@@ -84,8 +88,8 @@ def selector_of(backend: Backend) -> str:
 
 
 def owner_of(array: Any) -> Backend | None:
-    """Return the backend whose array that is, of those that this process has made; None where it is nobody's."""
-    return next((backend for backend in tuple(_instances.values()) if backend.is_array(array)), None)
+    """Return the backend of `LIBRARIES` whose array that is; None where it is nobody's."""
+    return next((backend for backend in tuple(LIBRARIES) if backend.is_array(array)), None)
 
 
 def _instance(name: str, device: str) -> Backend:

@@ -17,7 +17,7 @@ import numpy as np
 
 from backends.typing import Array, HostArray
 
-from . import ARRAY_API, get_backend
+from . import ARRAY_API, LIBRARIES, get_backend
 from .base import Backend
 from .errors import BackendError, DTypeError
 from .extras import install_command
@@ -119,6 +119,7 @@ class ArrayApiBackend(Backend):
         self.xp.__name__ = self._library  # by which its errors are known
         self._kinds = (type(probe), type(xp.sum(probe)))  # reductions of NumPy's give scalars
         self._check_writes(probe)
+        LIBRARIES.add(self)
 
     # ---- is it usable?
 
@@ -194,7 +195,7 @@ class ArrayApiBackend(Backend):
         """Say why an array of the library is not one to compute with; empty where it is."""
         if getattr(x, "device", None) != self.device:
             return f"on the device {x.device}"
-        if _differentiated(x):
+        if getattr(x, "requires_grad", False):
             return "with requires_grad"
         return "that is sparse" if getattr(x, "is_sparse", False) else ""
 
@@ -209,7 +210,7 @@ class ArrayApiBackend(Backend):
     def astype(self, x: Array, dtype: str) -> Array:
         if "complex" in str(x.dtype):
             raise DTypeError(
-                f"create: expected an array of numbers, got dtype {x.dtype}. Convert it, with x.real, say."
+                f"astype: expected an array of real numbers, got dtype {x.dtype}. Convert it, with x.real, say."
             )
         return super().astype(x, dtype)
 
@@ -298,10 +299,6 @@ def _devices(xp: Any) -> list[Any]:
             return list(xp.__array_namespace_info__().devices())
     except Exception:  # says nothing of them
         return []
-
-
-def _differentiated(x: Any) -> bool:
-    return bool(getattr(x, "requires_grad", False))
 
 
 def _moved(x: Any) -> Any:
