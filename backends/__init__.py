@@ -14,7 +14,6 @@ import threading
 from importlib.util import find_spec
 from operator import attrgetter
 from typing import Any
-from weakref import WeakSet
 
 from .base import Backend
 from .errors import BackendError, ChoiceError, check_choice
@@ -33,8 +32,8 @@ BACKENDS = {
 ARRAY_API = "array_api:"
 """Begins the name of a backend on another library's arrays."""
 
-LIBRARIES: WeakSet[Backend] = WeakSet()
-"""Backends on other libraries' arrays that this process has made, by name or by their class."""
+LIBRARIES: dict[tuple[type[Backend], str, str], Backend] = {}
+"""(class, name, device) -> a backend on another library's arrays; made by this process, the last one of a kind."""
 
 _instances: dict[tuple[str, str], Backend] = {}
 _making = threading.RLock()
@@ -89,7 +88,7 @@ def selector_of(backend: Backend) -> str:
 
 def owner_of(array: Any) -> Backend | None:
     """Return the backend of `LIBRARIES` whose array that is; None where it is nobody's."""
-    return next((backend for backend in tuple(LIBRARIES) if backend.is_array(array)), None)
+    return next((backend for backend in tuple(LIBRARIES.values()) if backend.is_array(array)), None)
 
 
 def _instance(name: str, device: str) -> Backend:

@@ -119,7 +119,7 @@ class ArrayApiBackend(Backend):
         self.xp.__name__ = self._library  # by which its errors are known
         self._kinds = (type(probe), type(xp.sum(probe)))  # reductions of NumPy's give scalars
         self._check_writes(probe)
-        LIBRARIES.add(self)
+        LIBRARIES[type(self), self.name, str(self.device)] = self
 
     # ---- is it usable?
 

@@ -1,6 +1,5 @@
 """Backends on the arrays of other libraries: how they are named, what they need, and what they are refused for."""
 
-import gc
 import operator
 import pickle
 import types
@@ -149,14 +148,13 @@ def test_the_name_that_finds_a_backend_again(backend, selector):
 
 
 def test_who_owns_an_array():
-    """Also of a backend that was made by its class, for a second device of a program, as long as it is there."""
+    """Also of a backend that was made by its class, for a second device of a program; one is kept for each device."""
     own = ArrayApiBackend("array_api_strict", "device2")
     array = own.full((2,), 1.0, "float32")
     assert owner_of(array) is own
     assert owner_of(np.ones(2)) is None
-    del own
-    gc.collect()
-    assert owner_of(array) is None
+    again = ArrayApiBackend("array_api_strict", "device2")
+    assert owner_of(array) is again
 
 
 def test_functions_of_nd_are_among_the_operators():
