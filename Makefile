@@ -87,6 +87,7 @@ lint: $(VENV)/dev
 	$(BIN)/mypy
 
 format: $(VENV)/dev
+	$(BIN)/python -m tests.type_imports
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -21,6 +21,9 @@ class NdError(Exception):
     A message of more than 2,000 characters loses its middle: it begins with what must hold, and ends with the remedy.
     """
 
+    of_function = False
+    """Whether a function of the facade tells what is wrong with its arguments, which may be those of its caller."""
+
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(shortened(each) if isinstance(each, str) else each for each in arguments))
 

@@ -26,11 +26,12 @@ TAKES_OTHERS = ("as_array", "create", "to_host")
 """Functions whose argument may be an array of another library: they are the way from one to another."""
 
 
-def explained(function: Function) -> Function:
+def explained(function: Function, check: Callable[..., None] | None = None, of_part: bool = False) -> Function:
     """Have a facade function raise the library's errors for wrong arguments.
 
     Nothing is checked before a call fails, but that there are no arrays of two libraries: arguments that NumPy accepts
-    (lists for arrays, say) are computed with.
+    (lists for arrays, say) are computed with. Where there is a `check`, it is called with the arguments too. A method
+    `of_part` speaks for the functions that it calls: what is wrong is its argument, ``Tanh.value: z``, not theirs.
 
     Raises
     ------
@@ -55,19 +56,19 @@ def explained(function: Function) -> Function:
                 if kind not in usual and who and (kind is not tuple or _holds_unusual(value, usual)):
                     arguments, named = _looked_at(who, arguments, named)
                     break
+            if check is not None:
+                check(*arguments, **named)
             return function(*arguments, **named)
-        except _FROM_INSIDE as error:
+        except _FROM_INSIDE as caught:
+            error = _not_yet_explained(caught) if of_part else caught
             if isinstance(error, (NdError, NotImplementedError)) or _is_anothers(error):
                 raise
             given = argument_names(function, arguments, named)
             if given is None:
-                from .calls import call_error  # which calls that fit do not need
-
-                refused = call_error(error, function, arguments, named) if isinstance(error, TypeError) else None
-                if refused is None:
-                    raise
-                raise refused from None
-            raise _explanation(function, given, error) from error
+                raise _wrong_call(function, arguments, named, error) from None
+            told = _explanation(function, given, error)
+            told.of_function = not of_part
+            raise told from error
 
     return call  # type: ignore[return-value]
 
@@ -111,15 +112,44 @@ def settled(function: Any, **given: Any) -> tuple[Any, ...]:
     )
 
 
+def _wrong_call(function: Any, arguments: Any, named: Any, error: Exception) -> Exception:
+    """Return the error of a call that does not fit the function; the one that there is, where it does."""
+    from .calls import call_error  # which calls that fit do not need
+
+    refused = call_error(error, function, arguments, named) if isinstance(error, TypeError) else None
+    return error if refused is None else refused
+
+
+def explained_method(function: Function) -> Function:
+    """Have a method of activations and losses raise the library's errors for wrong arguments, see `explained`."""
+    return explained(function, of_part=True)
+
+
+def _not_yet_explained(error: Exception) -> Exception:
+    """Return what a function of the facade has explained that the library's own code has called; else the error."""
+    cause = error.__cause__
+    explains = isinstance(error, NdError) and error.of_function and isinstance(cause, Exception)
+    return cause if explains and all(map(_is_ours, _modules_of(error))) else error  # type: ignore[return-value]
+
+
 def _is_anothers(error: Exception) -> bool:
     """Tell whether an error comes from code of a user's own, a loss say, that this library has called."""
-    frames, module = error.__traceback__, ""
+    modules = [name for name in _modules_of(error) if name != java_names.__name__]  # which raises for any module's
+    return not _is_ours(modules[-1] if modules else "")
+
+
+def _modules_of(error: Exception) -> list[str]:
+    """Return the names of the modules that an error has come through, that of the code that raised it last."""
+    frames, names = error.__traceback__, []
     while frames is not None:
-        name = str(frames.tb_frame.f_globals.get("__name__", ""))
-        module = module if name == java_names.__name__ else name  # which raises for any module's objects
+        names.append(str(frames.tb_frame.f_globals.get("__name__", "")))
         frames = frames.tb_next
+    return names
+
+
+def _is_ours(module: str) -> bool:
     chosen = backend()
-    return module.partition(".")[0] not in (*_OURS, chosen.name, chosen.xp.__name__.partition(".")[0])
+    return module.partition(".")[0] in (*_OURS, chosen.name, chosen.xp.__name__.partition(".")[0])
 
 
 def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import EnumType, StrEnum
 from types import MappingProxyType
@@ -195,3 +195,16 @@ class NameHolder(JavaNamed):
             with suppress(AttributeError):
                 return super().__getattr__(name)
             raise _unknown_member(cls, name)
+
+
+def name_the_others(holder: NameHolder, kind: type[Name], texts: Iterable[str]) -> None:
+    """Give a holder a name for each of the texts that has none, in upper case: what Java has no name for, has one too.
+
+    Type checkers see the names that are written in the class.
+    """
+    named = set(holder.values())
+    for text in texts:
+        if text not in named:
+            name, attribute = kind(text), text.upper()
+            setattr(holder, attribute, name)
+            name.__set_name__(holder, attribute)

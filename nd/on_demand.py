@@ -1,8 +1,8 @@
 """Names of a package whose modules are imported when they are first asked for.
 
 A program needs few of the layers, listeners and metrics, and importing all of them takes longer than importing NumPy.
-A package has its names three times: as imports, which type checkers follow, in `__all__`, and in the table of
-`names_on_demand`. tests/test_on_demand.py says which one is forgotten.
+A package has its names in the table of `names_on_demand`, in `__all__`, and as imports, which type checkers follow.
+Where it has a table of classes, all three come from that: tests/type_imports.py writes the imports.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ class ClassTable(Mapping[str, Class]):
 
     def modules(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return module -> the table's classes in it and its `names`, as `names_on_demand` takes them."""
-        of_modules = {module: of_module.split() for module, of_module in names.items()}
-        for place in self.classes.values():
+        of_modules = {module: set(of_module.split()) for module, of_module in names.items()}
+        for place in self.classes.values():  # some of them are there by two names
             module, _, name = place.rpartition(":")
-            of_modules.setdefault(module, []).append(name)
+            of_modules.setdefault(module, set()).add(name)
         return {module: " ".join(sorted(of_modules[module])) for module in sorted(of_modules)}
 
     def __getitem__(self, key: str) -> Class:

@@ -12,7 +12,9 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
 COPIED = ("backends", "nd", "ndwright", "nn", "optimize", "tests", "pyproject.toml")
-LISTS = ("Add a layer", "Add a vertex", "Add an updater", "Add an op", "Add a backend")
+LISTS = (
+    "Add a layer", "Add a vertex", "Add an activation", "Add a loss", "Add an updater", "Add an op", "Add a backend",
+)  # fmt: skip
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -113,6 +115,13 @@ def run_tests(tree, *arguments):
     assert int(re.search(r"(\d+) passed", out)[1]) > 0
 
 
+def run_program(tree, *arguments):
+    run(tree, [*arguments])
+
+
+PROGRAMS = {"pytest": run_tests, "python": run_program}
+
+
 def check_printed(printed, programs):
     """Every program trains well enough, or prints cosh(1)."""
     numbers = [float(re.findall(r"[\d.]+", line)[-1].strip(".")) for line in printed.splitlines()]
@@ -135,7 +144,10 @@ def merged(commands):
 def test_all_lists_followed_in_one_tree_give_what_they_say(tree):
     """Their tests in two processes, their programs in one."""
     followed = [follow(tree, heading) for heading in LISTS]
-    commands = [words(arguments) for made, _ in followed for _, arguments in made]
+    for program, arguments in (command for made, _ in followed for command in made):
+        if program == "python":
+            run_program(tree, *words(arguments))
+    commands = [words(arguments) for made, _ in followed for program, arguments in made if program == "pytest"]
     elsewhere = [each for each in commands if "--backend=plain" in each]
     assert len(elsewhere) == 2
     run_tests(tree, *merged([each for each in commands if each not in elsewhere]))
@@ -151,8 +163,7 @@ def test_a_list_alone_gives_what_it_says(heading, tree):
     commands, programs = follow(tree, heading)
     assert len(commands) >= 2
     for program, arguments in commands:
-        assert program == "pytest"
-        run_tests(tree, *words(arguments))
+        PROGRAMS[program](tree, *words(arguments))
     run_tests(tree, "tests/test_architecture.py", "tests/test_on_demand.py", "tests/optimize/test_torch_formulas.py")
     check_printed(run(tree, ["-c", *programs]), 1)
 

@@ -14,6 +14,7 @@ import nn
 from nd.activations import ACTIVATIONS, Softmax
 from nd.on_demand import ClassTable, names_on_demand
 from nn.layers import LAYERS, DenseLayer
+from tests import type_imports
 from tests.cells import every_row
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -29,8 +30,10 @@ CLASSES = {  # table -> package
     "LAYERS": "nn.layers",
     "LOSSES": "nd.losses",
     "NORMALIZERS": "nd.dataset.normalizers",
+    "OPS": "nd.ops",
     "OPTIMIZERS": "optimize.solvers",
     "UPDATERS": "optimize.updaters",
+    "VERTICES": "nn.vertices",
 }
 
 
@@ -43,27 +46,19 @@ def in_a_process(code):
 
 
 def lists(package):
-    """Return what type checkers import, what is imported on demand (module -> names), and `__all__`.
-
-    A table with a name may be computed: it is what it is when the package is imported.
-    """
-    tree, found = (
-        ast.parse((ROOT / package.replace(".", "/") / "__init__.py").read_text()),
-        vars(importlib.import_module(package)),
-    )
+    """Return what type checkers import, what is imported on demand (module -> names), and `__all__`."""
+    tree = ast.parse(type_imports.path_of(package).read_text())
     imported = {}
     for node in next(node for node in tree.body if isinstance(node, ast.If)).body:
         assert all(alias.asname in (None, alias.name) for alias in node.names)
         names = [alias.name for alias in node.names]
         names = importlib.import_module(f"{package}.{node.module}").__all__ if names == ["*"] else names
         imported.setdefault(node.module, set()).update(names)
-    call = next(n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "names_on_demand")
-    names = found[call.args[1].id] if isinstance(call.args[1], ast.Name) else ast.literal_eval(call.args[1])
+    names, modules = type_imports.names_on_demand_of(package)
     table = {module: of_module.split() for module, of_module in names.items()}
-    modules = [ast.literal_eval(keyword.value) for keyword in call.keywords]
     if modules:
-        table[None] = modules[0].split()
-    return imported, table, found["__all__"]
+        table[None] = modules.split()
+    return imported, table, importlib.import_module(package).__all__
 
 
 def test_the_packages_are_there():
@@ -81,6 +76,12 @@ def test_type_checkers_see_what_there_is(package):
     assert all(importlib.import_module(f"{package}.{name}") for name in modules)
 
 
+@pytest.mark.parametrize("package", type_imports.PACKAGES)
+def test_the_imports_are_those_of_the_table(package):
+    written = type_imports.BLOCK.search(type_imports.path_of(package).read_text())[0]
+    assert written == type_imports.imports_of(package), "`make format`, or `python -m tests.type_imports`, writes them"
+
+
 @every_row("package", PACKAGES)
 def test_star_and_dir_give_all_names(package):
     names = {}
@@ -96,7 +97,10 @@ def test_dir_gives_the_names_before_they_are_imported():
 
 
 def test_nothing_is_imported_before():
-    packages = ("nd.dataset", "nd.evaluation", "nn", "nn.layers", "nn.vertices", "optimize", "optimize.listeners")
+    packages = (
+        "nd.activations", "nd.dataset", "nd.evaluation", "nd.losses", "nd.ops", "nn", "nn.layers", "nn.vertices",
+        "optimize", "optimize.listeners", "optimize.updaters",
+    )  # fmt: skip
     loaded = set(in_a_process(f"import sys, {', '.join(packages)}; print(*sys.modules)").split())
     for package in packages:
         _, table, _ = lists(package)

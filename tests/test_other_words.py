@@ -331,7 +331,8 @@ def test_choices_in_the_table_are_choices(place):
         if ours.startswith("'"):
             assert re.match(r"'([\w:]+)'", ours).group(1) in ALLOWED[place], ours
         for word in words.split():
-            assert word not in ALLOWED[place], word
+            if word in ALLOWED[place]:  # there is one of that name by now, which nobody asks for in vain
+                continue
             assert suggestion(place, word, ALLOWED[place]).startswith(" Did you mean "), word
 
 

@@ -1,101 +1,69 @@
 """Activation functions: value and derivative, once for all backends.
 
-A class is a frozen dataclass whose fields are the function's parameters. In the formulas x is the input z.
+A class is a frozen dataclass whose fields are the function's parameters. In the formulas x is the input z. An
+activation has its line in ACTIVATIONS, from which the imports for type checkers are written.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backends.errors import check_choice
 from nd.on_demand import ClassTable, names_on_demand
 
-from .base import Activation
-
 if TYPE_CHECKING:
-    from .bounded import HardSigmoid, HardTanh, RationalTanh, RectifiedTanh, Sigmoid, Softmax, SoftSign, Tanh
-    from .rectifiers import LeakyReLU, ReLU, ReLU6, RReLU, ThresholdedReLU
-    from .smooth import ELU, GELU, SELU, Cube, Identity, Mish, SoftPlus, Swish
-else:
-    __getattr__, __dir__ = names_on_demand(
-        __name__,
-        {
-            "bounded": "HardSigmoid HardTanh RationalTanh RectifiedTanh Sigmoid SoftSign Softmax Tanh",
-            "rectifiers": "LeakyReLU RReLU ReLU ReLU6 ThresholdedReLU",
-            "smooth": "Cube ELU GELU Identity Mish SELU SoftPlus Swish",
-        },
-    )
-
-__all__ = [
-    "ACTIVATIONS",
-    "ELU",
-    "GELU",
-    "SELU",
-    "Activation",
-    "Cube",
-    "HardSigmoid",
-    "HardTanh",
-    "Identity",
-    "LeakyReLU",
-    "Mish",
-    "RReLU",
-    "RationalTanh",
-    "ReLU",
-    "ReLU6",
-    "RectifiedTanh",
-    "Sigmoid",
-    "SoftPlus",
-    "SoftSign",
-    "Softmax",
-    "Swish",
-    "Tanh",
-    "ThresholdedReLU",
-    "get_activation",
-]
+    from .base import Activation as Activation
+    from .bounded import HardSigmoid as HardSigmoid
+    from .bounded import HardTanh as HardTanh
+    from .bounded import RationalTanh as RationalTanh
+    from .bounded import RectifiedTanh as RectifiedTanh
+    from .bounded import Sigmoid as Sigmoid
+    from .bounded import Softmax as Softmax
+    from .bounded import SoftSign as SoftSign
+    from .bounded import Tanh as Tanh
+    from .by_name import get_activation as get_activation
+    from .rectifiers import LeakyReLU as LeakyReLU
+    from .rectifiers import ReLU as ReLU
+    from .rectifiers import ReLU6 as ReLU6
+    from .rectifiers import RReLU as RReLU
+    from .rectifiers import ThresholdedReLU as ThresholdedReLU
+    from .smooth import ELU as ELU
+    from .smooth import GELU as GELU
+    from .smooth import SELU as SELU
+    from .smooth import Cube as Cube
+    from .smooth import Identity as Identity
+    from .smooth import Mish as Mish
+    from .smooth import SoftPlus as SoftPlus
+    from .smooth import Swish as Swish
 
 ACTIVATIONS: ClassTable[type[Activation]] = ClassTable(
     __name__,
     {
-        "cube": "Cube",
-        "elu": "ELU",
-        "gelu": "GELU",
-        "hardsigmoid": "HardSigmoid",
-        "hardtanh": "HardTanh",
-        "identity": "Identity",
-        "leakyrelu": "LeakyReLU",
-        "mish": "Mish",
-        "rationaltanh": "RationalTanh",
-        "rectifiedtanh": "RectifiedTanh",
-        "relu": "ReLU",
-        "relu6": "ReLU6",
-        "rrelu": "RReLU",
-        "selu": "SELU",
-        "sigmoid": "Sigmoid",
-        "softmax": "Softmax",
-        "softplus": "SoftPlus",
-        "softsign": "SoftSign",
-        "swish": "Swish",
-        "tanh": "Tanh",
-        "thresholdedrelu": "ThresholdedReLU",
+        "cube": "smooth:Cube",
+        "elu": "smooth:ELU",
+        "gelu": "smooth:GELU",
+        "hardsigmoid": "bounded:HardSigmoid",
+        "hardtanh": "bounded:HardTanh",
+        "identity": "smooth:Identity",
+        "leakyrelu": "rectifiers:LeakyReLU",
+        "mish": "smooth:Mish",
+        "rationaltanh": "bounded:RationalTanh",
+        "rectifiedtanh": "bounded:RectifiedTanh",
+        "relu": "rectifiers:ReLU",
+        "relu6": "rectifiers:ReLU6",
+        "rrelu": "rectifiers:RReLU",
+        "selu": "smooth:SELU",
+        "sigmoid": "bounded:Sigmoid",
+        "softmax": "bounded:Softmax",
+        "softplus": "smooth:SoftPlus",
+        "softsign": "bounded:SoftSign",
+        "swish": "smooth:Swish",
+        "tanh": "bounded:Tanh",
+        "thresholdedrelu": "rectifiers:ThresholdedReLU",
     },
 )
-"""Name, as DL4J's enum Activation spells it, in lower case -> class."""
+"""Name, as DL4J's enum Activation spells it, in lower case -> module and class, sorted."""
 
-
-def get_activation(value: str | Activation) -> Activation:
-    """Return `value` if it is an activation, else the activation of that name, in any case.
-
-    Raises
-    ------
-    ChoiceError
-        No activation has that name.
-
-    Examples
-    --------
-    >>> get_activation("RELU")
-    ReLU(max=None, threshold=None, negative_slope=None)
-    """
-    if isinstance(value, Activation):
-        return value
-    name = value.lower() if isinstance(value, str) else value
-    return ACTIVATIONS[check_choice("get_activation", "activation", name, ACTIVATIONS)]()
+if not TYPE_CHECKING:
+    _NAMES = ACTIVATIONS.modules({"base": "Activation", "by_name": "get_activation"})
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
+    __all__ = sorted(["ACTIVATIONS", *" ".join(_NAMES.values()).split()])

@@ -1,22 +1,24 @@
-"""Shared by activations: the interface, two formulas, and an activation at work."""
+"""Shared by activations, users' own too: formulas, the interface, and an activation at work."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nd.arguments import Checked
+from nd.arguments import Checked, argument_rules, converted
 from nd.arrays import standard
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
-from nd.explaining import explained, settled
-from nd.java_enums import Name, NameHolder
+from nd.explaining import explained
+from nd.java_enums import Name, NameHolder, name_the_others
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
+from . import ACTIVATIONS
+
+_EXP_LIMIT = {"float32": 88.0, "float64": 709.0}
 VALUE, BACKPROP = "value(z, out, training)", "backprop(z, a, epsilon, out)"  # of activations, in errors
-EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose exponential is finite
 
 
 def pick(condition: Array, like: Array, high: float, low: float) -> Array:
@@ -33,20 +35,48 @@ def pick(condition: Array, like: Array, high: float, low: float) -> Array:
     return backend.add(chosen, rest, chosen)
 
 
-def _is_condition(slope: Array, z: Array) -> bool:
-    """Tell whether a slope of 0 and 1 is a comparison, with which arrays may be multiplied."""
-    backend = state.backend
-    return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
+def exp_limit(x: Array) -> float:
+    """Return the largest number of x's dtype whose exponential is finite."""
+    return _EXP_LIMIT[state.backend.dtype_name(x)]
 
 
 def sigmoid(x: Array, out: Array | None = None) -> Array:
     """Return 1 / (1 + exp(-x)), the exponent held below overflow."""
     backend = state.backend
     t = backend.multiply(x, -1.0, out)
-    backend.minimum(t, EXP_LIMIT[backend.dtype_name(x)], t)
+    backend.minimum(t, exp_limit(x), t)
     backend.exp(t, t)
     backend.add(t, 1.0, t)
     return backend.divide(1.0, t, t)
+
+
+def relu(x: Array, out: Array | None = None) -> Array:
+    """Return max(0, x), in one pass where the backend has one."""
+    return state.backend.relu(x, out)
+
+
+def relu_back(a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    """Return epsilon where a = relu(x) is greater than 0, else 0."""
+    return state.backend.relu_back(a, epsilon, out)
+
+
+def softmax(x: Array, out: Array | None = None, bias: Array | None = None) -> Array:
+    """Return eˣ / Σ eˣ along the last axis, of x + bias where there is one, with a shape that broadcasts."""
+    return state.backend.softmax(x, x.ndim - 1, out, bias)
+
+
+def _is_condition(slope: Array, z: Array) -> bool:
+    """Tell whether a slope of 0 and 1 is a comparison, with which arrays may be multiplied."""
+    backend = state.backend
+    return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
+
+
+def _check_training(activation: Any, *arguments: Any, **named: Any) -> None:
+    """Refuse a `training` of an activation's `value` that is neither True nor False."""
+    training = arguments[2] if len(arguments) > 2 else named.get("training", False)
+    if type(training) is not bool:
+        of_annotation = argument_rules(Activation.value)[0]["training"]
+        converted(f"{type(activation).__name__}.value", "training", of_annotation[0], training, of_annotation[1])
 
 
 class ActivationName(Name):
@@ -65,8 +95,8 @@ class Activation(Part, Checked, metaclass=NameHolder):
 
     The class has the names of the library's own too, texts that go wherever an activation goes: ``Activation.RELU``.
 
-    One of your own is a subclass with `value` and `slope`; where elements of a row depend on one another, with `value`
-    and `backprop`. Its declarations, see `Part`, let steps be recorded and split.
+    An activation is a subclass with `value` and `slope`, the library's as one of your own; where elements of a row
+    depend on one another, with `value` and `backprop`. Its declarations, see `Part`, let steps be recorded and split.
 
     Examples
     --------
@@ -105,27 +135,31 @@ class Activation(Part, Checked, metaclass=NameHolder):
     THRESHOLDEDRELU = ActivationName("thresholdedrelu")
 
     java_class: ClassVar[str] = ""
-    """Name of the class in org.nd4j.linalg.activations.impl."""
+    """Name of the class in org.nd4j.linalg.activations.impl; "" where Java has none, which goes by its own name."""
     draws: ClassVar[bool] = False
-    """Whether training draws random numbers for it."""
+    """Whether training draws random numbers for it: it is run as it is written then, every time."""
     over_rows: ClassVar[bool] = False
     """Whether the numbers along the last axis depend on one another."""
-    _from_value: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "value" in vars(cls):
+            cls.value = explained(vars(cls)["value"], _check_training, of_part=True)  # type: ignore[method-assign]
 
     @property
     def overwrites(self) -> bool:
-        """Whether `backprop` reads only `a`, so that `a` may be computed in the memory of z and passed as z too."""
-        return self._from_value
+        """Whether `backprop` reads only `a`, so that `a` may be computed in the memory of z and passed as z too.
 
-    @explained
+        A class whose slope is a formula of `a` alone says ``overwrites = True``.
+        """
+        return False
+
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return the activation of z, of any shape, in `out` when given; `out` may be z itself.
 
-        `training` matters to RReLU alone.
+        `training` matters to those alone that draw.
         """
-        if type(training) is not bool:
-            settled(Activation.value, training=training)
-        return self._value(z, out)
+        undefined(self, "value(z, out=None, training=False)", "the activation of z")
 
     def get_activation(self, x: Array, training: bool = False) -> Array:
         """Return the activation of x, a new array, as Java's ``getActivation``."""
@@ -146,12 +180,12 @@ class Activation(Part, Checked, metaclass=NameHolder):
             refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
         return backend.multiply(epsilon, slope, out)
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        undefined(self, "value(z, out=None, training=False)", "the activation of z")
-
     def slope(self, z: Array, a: Array) -> Array:
         """Return da/dz, a new array of z's shape, or one number for all of it."""
         undefined(self, "slope(z, a)", "the derivative da/dz", "Write it in the class, or backprop in its place.")
+
+
+name_the_others(Activation, ActivationName, ACTIVATIONS)
 
 
 def _stored(activation: Activation, method: str, result: Any, out: Array) -> Array:
@@ -177,6 +211,7 @@ class Activating:
         self.activation = activation
         # A compiled formula would repeat a decision, or a draw, of the first time.
         self.fixed = activation.pure and not activation.draws
+        self._compiled = self.fixed and state.backend.compiles
         self._value = elementwise(lambda z, a: _stored(activation, VALUE, activation.value(z, a), a))
         self._biased = elementwise(lambda z, b, a: _stored(activation, VALUE, activation.value_of_sum(z, b, a), a))
         self._back = elementwise(lambda z, a, e: _stored(activation, BACKPROP, activation.backprop(z, a, e, e), e))
@@ -186,19 +221,23 @@ class Activating:
 
     def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
         """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
-        if not self.fixed:
-            value = self.activation.value(z if b is None else addi(z, b), a, training)
-            return _stored(self.activation, VALUE, value, a)
-        if b is None:
-            self._value(z, a)
+        activation = self.activation
+        if self._compiled:
+            if b is None:
+                self._value(z, a)
+            else:
+                self._biased(z, b, a)
+            return a
+        if self.fixed:
+            value = activation.value(z, a) if b is None else activation.value_of_sum(z, b, a)
         else:
-            self._biased(z, b, a)
-        return a
+            value = activation.value(z if b is None else addi(z, b), a, training)
+        return _stored(activation, VALUE, value, a)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz, in its memory or in `out`, which no other array lies in; return it."""
         below = epsilon if out is None else out
-        if not self.fixed:
+        if not self._compiled:
             return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, below), below)
         if out is None:
             self._back(z, a, epsilon)

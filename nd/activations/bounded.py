@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nd.state import state
+import nd
 
-from .base import Activation, Array, pick, sigmoid
+from .base import Activation, Array, pick, sigmoid, softmax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,14 +16,13 @@ class HardSigmoid(Activation):
     pure = splits = True
     java_class = "ActivationHardSigmoid"
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.multiply(z, 0.2, out)
-        backend.add(t, 0.5, t)
-        return backend.minimum(backend.maximum(t, 0.0, t), 1.0, t)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.multiply(z, 0.2, out)
+        nd.add(t, 0.5, t)
+        return nd.minimum(nd.maximum(t, 0.0, t), 1.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return pick(state.backend.absolute(z) <= 2.5, z, 0.2, 0.0)
+        return pick(nd.absolute(z) <= 2.5, z, 0.2, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +32,12 @@ class HardTanh(Activation):
     pure = splits = True
     java_class = "ActivationHardTanH"
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.maximum(z, -1.0, out)
-        return backend.minimum(t, 1.0, t)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.maximum(z, -1.0, out)
+        return nd.minimum(t, 1.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return pick(state.backend.absolute(z) <= 1.0, z, 1.0, 0.0)
+        return pick(nd.absolute(z) <= 1.0, z, 1.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,23 +49,21 @@ class RationalTanh(Activation):
 
     def _terms(self, z: Array) -> tuple[Array, Array]:
         """Return |y|, held where the function has saturated, and the denominator less 1."""
-        backend = state.backend
-        y = backend.absolute(z)
-        backend.minimum(backend.multiply(y, 2.0 / 3.0, y), 1e4, y)
-        square = backend.square(y)
-        return y, y + square + 1.41645 * backend.square(square)
+        y = nd.absolute(z)
+        nd.minimum(nd.multiply(y, 2.0 / 3.0, y), 1e4, y)
+        square = nd.square(y)
+        return y, y + square + 1.41645 * nd.square(square)
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         q = self._terms(z)[1]
-        backend.divide(q, q + 1.0, q)
-        backend.multiply(q, 1.7159, q)
-        return backend.multiply(backend.sign(z), q, out)
+        nd.divide(q, q + 1.0, q)
+        nd.multiply(q, 1.7159, q)
+        return nd.multiply(nd.sign(z), q, out)
 
     def slope(self, z: Array, a: Array) -> Array:
         y, q = self._terms(z)
         rise = 1.0 + 2.0 * y + (4.0 * 1.41645) * y * y * y
-        return (1.7159 * 2.0 / 3.0) * rise / state.backend.square(q + 1.0)
+        return (1.7159 * 2.0 / 3.0) * rise / nd.square(q + 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,15 +72,14 @@ class RectifiedTanh(Activation):
 
     pure = splits = True
     java_class = "ActivationRectifiedTanh"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.tanh(z, out)
-        return backend.maximum(t, 0.0, t)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.tanh(z, out)
+        return nd.maximum(t, 0.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return pick(state.backend.greater(a, 0.0), a, 1.0, 0.0) - state.backend.square(a)
+        return pick(nd.greater(a, 0.0), a, 1.0, 0.0) - nd.square(a)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,15 +88,14 @@ class Sigmoid(Activation):
 
     pure = splits = True
     java_class = "ActivationSigmoid"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         return sigmoid(z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        t = backend.subtract(1.0, a)
-        return backend.multiply(t, a, t)
+        t = nd.subtract(1.0, a)
+        return nd.multiply(t, a, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,21 +105,20 @@ class Softmax(Activation):
     pure = splits = True
     java_class = "ActivationSoftmax"
     over_rows = True
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        return state.backend.softmax(z, z.ndim - 1, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        return softmax(z, out)
 
     def value_of_sum(self, z: Array, b: Array, out: Array) -> Array:
         """Return the softmax of z + b, as `Activation.value_of_sum`."""
-        return state.backend.softmax(z, z.ndim - 1, out, b)
+        return softmax(z, out, b)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return a (epsilon - Σ epsilon a): the full Jacobian."""
-        backend = state.backend
-        t = backend.multiply(epsilon, a)
-        backend.subtract(epsilon, backend.sum(t, z.ndim - 1, True), t)
-        return backend.multiply(t, a, out)
+        t = nd.multiply(epsilon, a)
+        nd.subtract(epsilon, nd.sum(t, z.ndim - 1, True), t)
+        return nd.multiply(t, a, out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,14 +128,12 @@ class SoftSign(Activation):
     pure = splits = True
     java_class = "ActivationSoftSign"
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.absolute(z)
-        return backend.divide(z, backend.add(t, 1.0, t), out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.absolute(z)
+        return nd.divide(z, nd.add(t, 1.0, t), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        return backend.square(1.0 / (backend.absolute(z) + 1.0))
+        return nd.square(1.0 / (nd.absolute(z) + 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,12 +142,11 @@ class Tanh(Activation):
 
     pure = splits = True
     java_class = "ActivationTanH"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        return state.backend.tanh(z, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        return nd.tanh(z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        t = backend.square(a)
-        return backend.subtract(1.0, t, t)
+        t = nd.square(a)
+        return nd.subtract(1.0, t, t)

@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import nd
 from backends.errors import ConfigurationError
-from nd.explaining import explained, settled
 from nd.random import get_random
-from nd.state import state
 
-from .base import Activation, Array, pick
+from .base import Activation, Array, pick, relu, relu_back
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +26,13 @@ class LeakyReLU(Activation):
         """With a positive alpha z and a have the same sign."""
         return self.alpha > 0.0
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.minimum(z, 0.0)
-        backend.multiply(t, self.alpha, t)
-        return backend.add(backend.maximum(z, 0.0, out), t, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.minimum(z, 0.0)
+        nd.multiply(t, self.alpha, t)
+        return nd.add(nd.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return pick(state.backend.greater_equal(z, 0.0), z, 1.0, self.alpha)
+        return pick(nd.greater_equal(z, 0.0), z, 1.0, self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,28 +68,25 @@ class ReLU(Activation):
         """Whether `backprop` reads `a` alone: only the plain function can be undone from its value."""
         return self._plain
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         if self._plain:
-            return backend.relu(z, out)
+            return relu(z, out)
         threshold = self.threshold or 0.0
-        below = (backend.minimum(z, threshold) - threshold) * (self.negative_slope or 0.0)
-        from_there = pick(backend.greater_equal(z, threshold), z, 1.0, 0.0)
-        t = backend.add(backend.multiply(from_there, z), below, out)
-        return t if self.max is None else backend.minimum(t, self.max, t)
+        below = (nd.minimum(z, threshold) - threshold) * (self.negative_slope or 0.0)
+        from_there = pick(nd.greater_equal(z, threshold), z, 1.0, 0.0)
+        t = nd.add(nd.multiply(from_there, z), below, out)
+        return t if self.max is None else nd.minimum(t, self.max, t)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return dL/dz, as `Activation.backprop`."""
-        backend = state.backend
         if not self._plain:
-            return backend.multiply(epsilon, self.slope(z, a), out)
-        return backend.relu_back(a, epsilon, out)
+            return nd.multiply(epsilon, self.slope(z, a), out)
+        return relu_back(a, epsilon, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        compare = backend.greater_equal if self.negative_slope or self.threshold else backend.greater
+        compare = nd.greater_equal if self.negative_slope or self.threshold else nd.greater
         t = pick(compare(z, self.threshold or 0.0), z, 1.0, self.negative_slope or 0.0)
-        return t if self.max is None else backend.multiply(t, pick(z < self.max, z, 1.0, 0.0), t)
+        return t if self.max is None else nd.multiply(t, pick(z < self.max, z, 1.0, 0.0), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +95,11 @@ class ReLU6(Activation):
 
     pure = splits = True
     java_class = "ActivationReLU6"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.maximum(z, 0.0, out)
-        return backend.minimum(t, 6.0, t)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.maximum(z, 0.0, out)
+        return nd.minimum(t, 6.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick((a > 0.0) & (a < 6.0), a, 1.0, 0.0)
@@ -133,24 +127,19 @@ class RReLU(Activation):
         if not self.l <= self.u:
             raise ConfigurationError(f"RReLU: l must be <= u, got l={self.l} and u={self.u}. Exchange them.")
 
-    @explained
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return the activation of z, as `Activation.value`; in training it draws."""
-        if type(training) is not bool:
-            (training,) = settled(RReLU.value, training=training)
-        backend = state.backend
         if not training:
-            return backend.maximum(z, (self.l + self.u) / 2.0, out)
-        draw = get_random().uniform(math.prod(z.shape), backend.dtype_name(z), self.l, self.u)
-        t = backend.multiply(backend.minimum(z, 0.0), backend.reshape(draw, z.shape))
-        return backend.add(backend.maximum(z, 0.0, out), t, out)
+            return nd.maximum(z, (self.l + self.u) / 2.0, out)
+        draw = get_random().uniform(math.prod(z.shape), nd.dtype_name(z), self.l, self.u)
+        t = nd.multiply(nd.minimum(z, 0.0), nd.reshape(draw, z.shape))
+        return nd.add(nd.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        zero = pick(backend.equal(z, 0.0), z, 1.0, 0.0)
+        zero = pick(nd.equal(z, 0.0), z, 1.0, 0.0)
         t = (a + zero) / (z + zero)  # a / z, and 1 at z = 0
-        answered = backend.where(backend.equal(a, (self.l + self.u) / 2.0), 0.0, t)
-        return backend.where(backend.greater(a, z), answered, t)
+        answered = nd.where(nd.equal(a, (self.l + self.u) / 2.0), 0.0, t)
+        return nd.where(nd.greater(a, z), answered, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +150,8 @@ class ThresholdedReLU(Activation):
     java_class = "ActivationThresholdedReLU"
     theta: float = field(default=1.0, kw_only=False)
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        return state.backend.multiply(z, self.slope(z, z), out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        return nd.multiply(z, self.slope(z, z), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        return pick(state.backend.greater(z, self.theta), z, 1.0, 0.0)
+        return pick(nd.greater(z, self.theta), z, 1.0, 0.0)

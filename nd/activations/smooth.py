@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import nd
 from nd.arrays import standard
-from nd.state import state
+from nd.arrays.creation import is_array_like
 
-from .base import EXP_LIMIT, Activation, Array, pick, sigmoid
+from .base import Activation, Array, exp_limit, pick, sigmoid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,14 +20,12 @@ class Cube(Activation):
     pure = splits = True
     java_class = "ActivationCube"
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        return backend.multiply(backend.square(z), z, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        return nd.multiply(nd.square(z), z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        t = backend.square(z)
-        return backend.multiply(t, 3.0, t)
+        t = nd.square(z)
+        return nd.multiply(t, 3.0, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,18 +46,16 @@ class ELU(Activation):
         """With a positive alpha z and a have the same sign."""
         return self.alpha > 0.0
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = standard.expm1(backend.minimum(z, 0.0))
-        backend.multiply(t, self.alpha, t)
-        return backend.add(backend.maximum(z, 0.0, out), t, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = standard.expm1(nd.minimum(z, 0.0))
+        nd.multiply(t, self.alpha, t)
+        return nd.add(nd.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        nonnegative = backend.greater_equal(z, 0.0)
+        nonnegative = nd.greater_equal(z, 0.0)
         t = pick(nonnegative, a, 0.0, 1.0)
-        backend.multiply(t, a, t)
-        return backend.add(t, pick(nonnegative, a, 1.0, self.alpha), t)
+        nd.multiply(t, a, t)
+        return nd.add(t, pick(nonnegative, a, 1.0, self.alpha), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,24 +68,22 @@ class _SelfGated(Activation):
 
     def _bounded(self, z: Array) -> Array:
         """Return x held above the number where σ reaches its smallest."""
-        backend = state.backend
-        return backend.maximum(z, -EXP_LIMIT[backend.dtype_name(z)])
+        return nd.maximum(z, -exp_limit(z))
 
-    def _value(self, z: Array, out: Array | None) -> Array:
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         x = self._bounded(z)
         gate = self._gate(x)[0]
-        return state.backend.multiply(x, sigmoid(gate, gate), out)
+        return nd.multiply(x, sigmoid(gate, gate), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
         x = self._bounded(z)
         gate, steepness = self._gate(x)
         s = sigmoid(gate, gate)
-        t = backend.subtract(1.0, s)
-        backend.multiply(t, steepness, t)
-        backend.multiply(t, x, t)
-        backend.add(t, 1.0, t)
-        return backend.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
+        t = nd.subtract(1.0, s)
+        nd.multiply(t, steepness, t)
+        nd.multiply(t, x, t)
+        nd.add(t, 1.0, t)
+        return nd.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
 
 
 _GELU_BOUND = 50.0
@@ -109,17 +104,16 @@ class GELU(_SelfGated):
     precise: bool = field(default=False, kw_only=False)
 
     def _gate(self, x: Array) -> tuple[Array, Array | float]:
-        backend = state.backend
         if not self.precise:
-            return backend.multiply(x, 1.702), 1.702
+            return nd.multiply(x, 1.702), 1.702
         scale = 2.0 * math.sqrt(2.0 / math.pi)  # 0.5 (1 + tanh u) = σ(2 u)
-        x = backend.minimum(x, _GELU_BOUND)
-        t = backend.square(x)
-        backend.multiply(t, 0.044715**3 * scale, t)
+        x = nd.minimum(x, _GELU_BOUND)
+        t = nd.square(x)
+        nd.multiply(t, 0.044715**3 * scale, t)
         return (t + scale) * x, 3.0 * t + scale
 
     def _bounded(self, z: Array) -> Array:
-        return state.backend.maximum(z, -_GELU_BOUND) if self.precise else super()._bounded(z)
+        return nd.maximum(z, -_GELU_BOUND) if self.precise else super()._bounded(z)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,14 +122,16 @@ class Identity(Activation):
 
     pure = splits = True
     java_class = "ActivationIdentity"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        return z if out is None or out is z else state.backend.assign(out, z)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        if not is_array_like(z):
+            z = nd.as_array(z)  # no function looks at it here, which would refuse it
+        return z if out is None or out is z else nd.assign(out, z)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return epsilon itself, or `out` with its elements."""
-        return epsilon if out is None or out is epsilon else state.backend.assign(out, epsilon)
+        return epsilon if out is None or out is epsilon else nd.assign(out, epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,15 +143,13 @@ class Mish(Activation):
 
     def _terms(self, z: Array) -> tuple[Array, Array, Array]:
         """Return e = eˣ, n = e (e + 2), with tanh(ln(1 + eˣ)) = n / (n + 2), and x; from 20 on the tanh is 1."""
-        backend = state.backend
-        x = backend.minimum(z, 20.0)
-        e = backend.exp(x)
+        x = nd.minimum(z, 20.0)
+        e = nd.exp(x)
         return e, e * (e + 2.0), x
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         n = self._terms(z)[1]
-        return backend.multiply(z, backend.divide(n, n + 2.0, n), out)
+        return nd.multiply(z, nd.divide(n, n + 2.0, n), out)
 
     def slope(self, z: Array, a: Array) -> Array:
         e, n, x = self._terms(z)
@@ -169,19 +163,17 @@ class SELU(Activation):
 
     pure = splits = True
     java_class = "ActivationSELU"
-    _from_value = True
+    overwrites = True
     scale: ClassVar[float] = 1.0507009873554805
     alpha: ClassVar[float] = 1.6732632423543772
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = standard.expm1(backend.minimum(z, 0.0))
-        backend.multiply(t, self.scale * self.alpha, t)
-        return backend.add(backend.multiply(backend.maximum(z, 0.0, out), self.scale, out), t, out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = standard.expm1(nd.minimum(z, 0.0))
+        nd.multiply(t, self.scale * self.alpha, t)
+        return nd.add(nd.multiply(nd.maximum(z, 0.0, out), self.scale, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        backend = state.backend
-        return backend.minimum(a, 0.0) + pick(backend.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
+        return nd.minimum(a, 0.0) + pick(nd.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +182,12 @@ class SoftPlus(Activation):
 
     pure = splits = True
     java_class = "ActivationSoftPlus"
-    _from_value = True
+    overwrites = True
 
-    def _value(self, z: Array, out: Array | None) -> Array:
-        backend = state.backend
-        t = backend.absolute(z)
-        backend.exp(backend.multiply(t, -1.0, t), t)
-        return backend.add(backend.maximum(z, 0.0, out), standard.log1p(t), out)
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        t = nd.absolute(z)
+        nd.exp(nd.multiply(t, -1.0, t), t)
+        return nd.add(nd.maximum(z, 0.0, out), standard.log1p(t), out)
 
     def slope(self, z: Array, a: Array) -> Array:
         return -standard.expm1(-a)
@@ -210,4 +201,4 @@ class Swish(_SelfGated):
     java_class = "ActivationSwish"
 
     def _gate(self, x: Array) -> tuple[Array, Array | float]:
-        return state.backend.multiply(x, 1.0), 1.0
+        return nd.multiply(x, 1.0), 1.0

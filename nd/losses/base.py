@@ -1,4 +1,4 @@
-"""Shared by losses: checks, weights, masks, and the way back through the activation."""
+"""Shared by losses, users' own too: formulas, checks, weights, masks, and the way back through the activation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
 from nd.arguments import Checked, checked, refusal, shown
-from nd.explaining import explained
+from nd.explaining import explained_method
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
-FLOOR = {"float32": 1e-32, "float64": 1e-300}  # smaller probabilities count as this one in logarithms and quotients
+_FLOOR = {"float32": 1e-32, "float64": 1e-300}
 
 
 def cast(x: Array, like: Array) -> Array:
@@ -27,23 +27,35 @@ def cast(x: Array, like: Array) -> Array:
     return backend.astype(x, backend.dtype_name(like))
 
 
+def floor_of(p: Array) -> float:
+    """Return the number that smaller probabilities count as in logarithms and quotients."""
+    return _FLOOR[state.backend.dtype_name(p)]
+
+
 def safe_log(p: Array) -> Array:
     """Return ln p, finite at 0 so that 0 ln 0 = 0, and NaN, without a warning, where p is negative."""
     backend = state.backend
-    t = backend.maximum(p, FLOOR[backend.dtype_name(p)])
+    t = backend.maximum(p, floor_of(p))
     return backend.where(p < 0.0, float("nan"), backend.log(t, t))
 
 
 def nonzero(p: Array) -> Array:
     """Return p as a divisor: its sign stays, zero becomes a very small number."""
     backend = state.backend
-    floor = FLOOR[backend.dtype_name(p)]
+    floor = floor_of(p)
     return backend.where(backend.absolute(p) < floor, floor, p)
 
 
 def masks_outputs(mask: Array | None) -> bool:
     """Tell whether a mask has a number for every one of several outputs."""
     return mask is not None and mask.shape[1] > 1
+
+
+def clip(p: Array, low: float, high: float) -> Array:
+    """Return p held in low .. high, a new array."""
+    backend = state.backend
+    t = backend.maximum(p, low)
+    return backend.minimum(t, high, t)
 
 
 def _own_memory(result: Array, *arguments: Array) -> Array:
@@ -61,8 +73,8 @@ def _weight_array(backend: Backend, dtype: str, weights: tuple[float, ...]) -> A
 class Loss(Part, Checked):
     """A measure of the distance between labels y and the output p = activation(z), all ``[N, n_out]``.
 
-    A loss of your own is a subclass with `terms` and `slope`; its declarations, see `Part`, let steps be recorded, and
-    split where the score of a minibatch is the sum of its examples' scores. No loss divides by N.
+    A loss is a subclass with `terms` and `slope`, the library's as one of your own; its declarations, see `Part`, let
+    steps be recorded, and split where the score of a minibatch is the sum of its examples' scores. None divides by N.
 
     Notes
     -----
@@ -95,7 +107,7 @@ class Loss(Part, Checked):
     limits_outputs: ClassVar[bool] = False
     """Whether `check_outputs` refuses some numbers of outputs, whatever the settings are."""
 
-    @explained
+    @explained_method
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return the sum of the scores of all examples, as a scalar array.
 
@@ -118,14 +130,14 @@ class Loss(Part, Checked):
         """
         return state.backend.sum(self._scores(labels, z, p, activation, mask))
 
-    @explained
+    @explained_method
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
         """Return the score of every example, ``[N]``. Parameters and errors as for `score`."""
         return state.backend.sum(self._scores(labels, z, p, activation, mask), 1)
 
-    @explained
+    @explained_method
     @checked
     def compute_score(
         self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
@@ -134,17 +146,17 @@ class Loss(Part, Checked):
         total = state.backend.item(self.score(labels, z, activation.value(z), activation, mask))
         return total / z.shape[0] if average else total
 
-    @explained
+    @explained_method
     def compute_score_array(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return the score of every example, ``[N]``, from the input of the activation."""
         return self.score_array(labels, z, activation.value(z), activation, mask)
 
-    @explained
+    @explained_method
     def compute_gradient(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return dL/dz ``[N, n_out]`` of the sum of all scores, from the input of the activation."""
         return self.gradient(labels, z, activation.value(z), activation, mask)
 
-    @explained
+    @explained_method
     @checked
     def compute_gradient_and_score(
         self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
@@ -154,7 +166,7 @@ class Loss(Part, Checked):
             labels, z, activation, mask
         )
 
-    @explained
+    @explained_method
     def gradient(
         self,
         labels: Array,
@@ -169,14 +181,17 @@ class Loss(Part, Checked):
         Parameters and errors as for `score`; `out` shares memory with no input.
         """
         self.check_source(z, activation)
-        y = self._expected(labels, p, mask)
-        delta = self._delta(y, z, p, activation, mask, out)
+        y = self.read_labels(labels, p, mask)
+        delta = self.unmasked_gradient(y, z, p, activation, mask, out)
         return delta if masks_outputs(mask) else self._mask(delta, mask)
 
-    def _delta(
+    def unmasked_gradient(
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
-        """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already."""
+        """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already.
+
+        A loss overrides it where its way back through an activation is shorter, as cross entropy's through softmax.
+        """
         slope = self.slope(y, p)
         if not state.backend.fits(slope, p):
             refuse_returned(f"loss {type(self).__name__}: slope(y, p)", slope, p)
@@ -194,7 +209,7 @@ class Loss(Part, Checked):
 
     def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
         self.check_source(z, activation)
-        y = self._expected(labels, p, mask)
+        y = self.read_labels(labels, p, mask)
         terms = self.terms(y, p, activation)
         if not state.backend.fits(terms, p):
             self._check_terms(terms, p)
@@ -206,8 +221,8 @@ class Loss(Part, Checked):
             shape = f"{describe_shape(p.shape)} or {describe_shape((p.shape[0], 1))}"
             refuse_returned(f"loss {type(self).__name__}: terms(y, p, activation)", terms, p, shape)
 
-    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
-        """Check labels and mask and return y."""
+    def read_labels(self, labels: Array, p: Array, mask: Array | None) -> Array:
+        """Check labels and mask and return y; a loss whose labels are of another kind overrides it, and their width."""
         self.check_labels(labels, p, p.shape[-1])
         self.check_mask(mask, p)
         return cast(labels, p)

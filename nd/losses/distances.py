@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import nd
 from nd.activations import Activation
 from nd.arrays import standard
-from nd.explaining import explained
-from nd.state import state
+from nd.explaining import explained_method
 
 from .base import Array, Loss, WeightedLoss
 
@@ -29,20 +29,18 @@ class LossCosineProximity(Loss):
 
     def _norms(self, y: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return ‖y‖ and ‖p‖, both held above the floor, and ‖p‖²."""
-        backend = state.backend
-        square = backend.sum(backend.square(p), 1, True)
-        y_norm = backend.sqrt(backend.sum(backend.square(y), 1, True))
-        return backend.maximum(y_norm, _COSINE_FLOOR), backend.maximum(backend.sqrt(square), _COSINE_FLOOR), square
+        square = nd.sum(nd.square(p), 1, True)
+        y_norm = nd.sqrt(nd.sum(nd.square(y), 1, True))
+        return nd.maximum(y_norm, _COSINE_FLOOR), nd.maximum(nd.sqrt(square), _COSINE_FLOOR), square
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y_norm, p_norm, _ = self._norms(y, p)
         return -(y * p) / (y_norm * p_norm)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
         y_norm, p_norm, square = self._norms(y, p)
-        along = p * backend.sum(y * p, 1, True) - y * square
-        return along / (y_norm * p_norm * backend.maximum(square, _COSINE_FLOOR))
+        along = p * nd.sum(y * p, 1, True) - y * square
+        return along / (y_norm * p_norm * nd.maximum(square, _COSINE_FLOOR))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +53,12 @@ class LossL1(WeightedLoss):
         return 1.0
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
-        t = backend.subtract(p, y)
-        return backend.multiply(backend.absolute(t, t), self._scale(p.shape[1]), t)
+        t = nd.subtract(p, y)
+        return nd.multiply(nd.absolute(t, t), self._scale(p.shape[1]), t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        t = backend.subtract(p, y)
-        return backend.multiply(backend.sign(t, t), self._scale(p.shape[1]), t)
+        t = nd.subtract(p, y)
+        return nd.multiply(nd.sign(t, t), self._scale(p.shape[1]), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +72,12 @@ class LossMAE(LossL1):
 
     pure = splits = True
 
-    @explained
+    @explained_method
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
         """Return Σ w |y - p| of every example, ``[N]``: Java divides by the width of the sum, which is 1."""
-        backend = state.backend
-        return backend.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
+        return nd.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
 
     def _scale(self, n_out: int) -> float:
         return 1.0 / n_out
@@ -98,14 +93,12 @@ class LossL2(WeightedLoss):
         return 1.0
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
-        t = backend.subtract(p, y)
-        return backend.multiply(backend.square(t, t), self._scale(p.shape[1]), t)
+        t = nd.subtract(p, y)
+        return nd.multiply(nd.square(t, t), self._scale(p.shape[1]), t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        t = backend.subtract(p, y)
-        return backend.multiply(t, 2.0 * self._scale(p.shape[1]), t)
+        t = nd.subtract(p, y)
+        return nd.multiply(t, 2.0 * self._scale(p.shape[1]), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +118,12 @@ class LossMAPE(WeightedLoss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
-        t = backend.divide(backend.subtract(y, p), y)
-        return backend.multiply(backend.absolute(t, t), 100.0 / p.shape[1], t)
+        t = nd.divide(nd.subtract(y, p), y)
+        return nd.multiply(nd.absolute(t, t), 100.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        t = backend.divide(backend.sign(backend.subtract(p, y)), backend.absolute(y))
-        return backend.multiply(t, 100.0 / p.shape[1], t)
+        t = nd.divide(nd.sign(nd.subtract(p, y)), nd.absolute(y))
+        return nd.multiply(t, 100.0 / p.shape[1], t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,19 +133,16 @@ class LossMSLE(WeightedLoss):
     pure = splits = True
 
     def _log_ratio(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        return backend.subtract(standard.log1p(p), standard.log1p(y))
+        return nd.subtract(standard.log1p(p), standard.log1p(y))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
         t = self._log_ratio(y, p)
-        return backend.multiply(backend.square(t, t), 1.0 / p.shape[1], t)
+        return nd.multiply(nd.square(t, t), 1.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
         t = self._log_ratio(y, p)
-        backend.multiply(t, 2.0 / p.shape[1], t)
-        return backend.divide(t, backend.add(p, 1.0), t)
+        nd.multiply(t, 2.0 / p.shape[1], t)
+        return nd.divide(t, nd.add(p, 1.0), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,9 +152,8 @@ class LossWasserstein(Loss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
-        t = backend.multiply(y, p)
-        return backend.multiply(t, 1.0 / p.shape[1], t)
+        t = nd.multiply(y, p)
+        return nd.multiply(t, 1.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        return state.backend.multiply(y, 1.0 / p.shape[1])
+        return nd.multiply(y, 1.0 / p.shape[1])

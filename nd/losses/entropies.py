@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import nd
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.activations import Activation, Softmax
 from nd.arrays import standard
-from nd.state import state
 
-from .base import FLOOR, Array, Loss, WeightedLoss, cast, masks_outputs, nonzero, safe_log
-
-
-def clip(p: Array, low: float, high: float) -> Array:
-    """Return p held in low .. high, a new array."""
-    backend = state.backend
-    t = backend.maximum(p, low)
-    return backend.minimum(t, high, t)
+from .base import Array, Loss, WeightedLoss, cast, clip, floor_of, masks_outputs, nonzero, safe_log
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,21 +26,19 @@ class LossBinaryXENT(WeightedLoss):
     pure = splits = True
     clip_eps: float = 1e-5
 
-    def _delta(
+    def unmasked_gradient(
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Weigh behind the activation, which matters with softmax."""
-        backend = state.backend
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
-        slope = backend.divide(backend.subtract(q, y), q * (1.0 - q), q)
+        slope = nd.divide(nd.subtract(q, y), q * (1.0 - q), q)
         return self.weigh(self.through(slope, z, p, activation, mask, out))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
         if isinstance(activation, Softmax):
             return -y * safe_log(p)
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
-        return -(y * backend.log(q) + (1.0 - y) * backend.log(1.0 - q))
+        return -(y * nd.log(q) + (1.0 - y) * nd.log(1.0 - q))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +49,7 @@ class LossKLD(Loss):
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y = clip(y, 1e-5, 1.0)
-        return y * state.backend.log(y / clip(p, 1e-5, 1.0))
+        return y * nd.log(y / clip(p, 1e-5, 1.0))
 
     def slope(self, y: Array, p: Array) -> Array:
         return -y / nonzero(p)
@@ -83,35 +74,33 @@ class LossMCXENT(WeightedLoss):
     pure = splits = True
     softmax_clip_eps: float = 1e-10
 
-    def _delta(
+    def unmasked_gradient(
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """With softmax the quotient cancels, and `out` may be p itself."""
         if not isinstance(activation, Softmax):
-            return super()._delta(y, z, p, activation, mask, out)
+            return super().unmasked_gradient(y, z, p, activation, mask, out)
         if masks_outputs(mask):
             raise ShapeError(
                 f"loss {type(self).__name__}: with softmax the mask must be the same for all outputs of a row, "
                 f"{describe_shape((p.shape[0], 1))}, got {describe_shape(p.shape)}. Mask whole examples, time steps or "
                 "places, or take sigmoid and xent."
             )
-        backend = state.backend
         if self.weights is None:
-            return backend.subtract(p, y, out)
-        wy = self.weigh(backend.multiply(y, 1.0))
-        delta = backend.multiply(p, backend.sum(wy, 1, True), out)
-        return backend.subtract(delta, wy, delta)
+            return nd.subtract(p, y, out)
+        wy = self.weigh(nd.multiply(y, 1.0))
+        delta = nd.multiply(p, nd.sum(wy, 1, True), out)
+        return nd.subtract(delta, wy, delta)
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
         if isinstance(activation, Softmax):
-            low = max(self.softmax_clip_eps, FLOOR[backend.dtype_name(p)])
+            low = max(self.softmax_clip_eps, floor_of(p))
             t = clip(p, low, 1.0 - self.softmax_clip_eps)
-            backend.log(t, t)
+            nd.log(t, t)
         else:
             t = safe_log(p)
-        backend.multiply(t, y, t)
-        return backend.multiply(t, -1.0, t)
+        nd.multiply(t, y, t)
+        return nd.multiply(t, -1.0, t)
 
     def slope(self, y: Array, p: Array) -> Array:
         return -y / nonzero(p)
@@ -144,17 +133,16 @@ class LossSparseMCXENT(LossMCXENT):
     def label_columns(self, outputs: int) -> int:
         return 1
 
-    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+    def read_labels(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self.check_labels(labels, p, 1)
         self.check_mask(mask, p)
-        backend = state.backend
-        dtype = backend.dtype_name(p)
-        classes = backend.arange(0, p.shape[1], dtype)
-        y = backend.astype(backend.equal(cast(labels, p), classes), dtype)
-        if backend.item(backend.sum(y)) != p.shape[0]:
+        dtype = nd.dtype_name(p)
+        classes = nd.arange(0, p.shape[1], dtype)
+        y = nd.astype(nd.equal(cast(labels, p), classes), dtype)
+        if nd.item(nd.sum(y)) != p.shape[0]:
             raise DataError(
                 f"loss {type(self).__name__}: labels must be integers in 0 .. {p.shape[1] - 1}, got values in "
-                f"{backend.item(standard.min(labels))} .. {backend.item(backend.max(labels))}. "
+                f"{nd.item(standard.min(labels))} .. {nd.item(nd.max(labels))}. "
                 "Give the layer as many outputs as there are classes, and number the classes from 0."
             )
         return y

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import nd
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
 from nd.arguments import checked
 from nd.arrays import standard
-from nd.explaining import explained
-from nd.state import state
+from nd.explaining import explained_method
 
 from .base import Array, Loss, cast
 
@@ -21,14 +21,12 @@ class LossHinge(Loss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
-        t = backend.subtract(1.0, y * p)
-        return backend.maximum(t, 0.0, t)
+        t = nd.subtract(1.0, y * p)
+        return nd.maximum(t, 0.0, t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        inside = backend.greater(1.0, y * p)
-        return backend.multiply(standard.astype(inside, p.dtype), -y)
+        inside = nd.greater(1.0, y * p)
+        return nd.multiply(standard.astype(inside, p.dtype), -y)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +36,13 @@ class LossSquaredHinge(LossHinge):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
         t = super().terms(y, p, activation)
-        return backend.square(t, t)
+        return nd.square(t, t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
-        t = backend.subtract(1.0, y * p)
-        backend.maximum(t, 0.0, t)
-        return backend.multiply(t, -2.0 * y, t)
+        t = nd.subtract(1.0, y * p)
+        nd.maximum(t, 0.0, t)
+        return nd.multiply(t, -2.0 * y, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,23 +61,20 @@ class LossMultiLabel(Loss):
 
     def _factors(self, y: Array, p: Array) -> tuple[Array, Array]:
         """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
-        backend = state.backend
-        middle = (backend.max(p, 1, True) + standard.min(p, axis=1, keepdims=True)) * 0.5
+        middle = (nd.max(p, 1, True) + standard.min(p, axis=1, keepdims=True)) * 0.5
         shifted = p - middle  # in the product of both factors this cancels; alone neither overflows as early
-        absent = standard.astype(backend.equal(y, 0.0), p.dtype)
-        pairs = backend.sum(absent, 1, True) * backend.sum(y, 1, True)
-        pairs = backend.where(backend.equal(pairs, 0.0), 1.0, pairs)
-        return absent * backend.exp(shifted) / pairs, y * backend.exp(-shifted)
+        absent = standard.astype(nd.equal(y, 0.0), p.dtype)
+        pairs = nd.sum(absent, 1, True) * nd.sum(y, 1, True)
+        pairs = nd.where(nd.equal(pairs, 0.0), 1.0, pairs)
+        return absent * nd.exp(shifted) / pairs, y * nd.exp(-shifted)
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        backend = state.backend
         absent, present = self._factors(y, p)
-        return backend.multiply(absent, backend.sum(present, 1, True), absent)
+        return nd.multiply(absent, nd.sum(present, 1, True), absent)
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
         absent, present = self._factors(y, p)
-        return absent * backend.sum(present, 1, True) - present * backend.sum(absent, 1, True)
+        return absent * nd.sum(present, 1, True) - present * nd.sum(absent, 1, True)
 
 
 @dataclass(frozen=True)
@@ -109,15 +102,14 @@ class LossFMeasure(Loss):
         if outputs not in (1, 2):
             raise ShapeError(f"{who}: the output must have 1 or 2 columns, got {outputs}. Change n_out.")
 
-    @explained
+    @explained_method
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""
         self.check_source(z, activation)
-        backend = state.backend
-        num, den = self._ratio(self._expected(labels, p, mask), p, mask)
-        empty = backend.equal(den, 0.0)
-        value = backend.where(empty, 0.0, 1.0 - num / backend.where(empty, 1.0, den))
-        return backend.reshape(value, ())
+        num, den = self._ratio(self.read_labels(labels, p, mask), p, mask)
+        empty = nd.equal(den, 0.0)
+        value = nd.where(empty, 0.0, 1.0 - num / nd.where(empty, 1.0, den))
+        return nd.reshape(value, ())
 
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
@@ -128,7 +120,7 @@ class LossFMeasure(Loss):
             "Use score, or another loss to score single examples."
         )
 
-    @explained
+    @explained_method
     @checked
     def compute_score(
         self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
@@ -136,20 +128,19 @@ class LossFMeasure(Loss):
         """Return the score as a Python number; a ratio is not averaged."""
         return super().compute_score(labels, z, activation, mask, average=False)
 
-    def _delta(
+    def unmasked_gradient(
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Take dL/dp = (num / den - (1 + beta²) y) / den back through the activation."""
-        backend = state.backend
         num, den = self._ratio(y, p, mask)
-        defined = standard.astype(backend.greater(den, 0.0), p.dtype)
+        defined = standard.astype(nd.greater(den, 0.0), p.dtype)
         den = den + (1.0 - defined)
         slope = (num / den - (1.0 + self.beta**2) * y) / den * defined
         if p.shape[1] == 2:
-            backend.fill(slope[:, :1], 0.0)
+            nd.fill(slope[:, :1], 0.0)
         return activation.backprop(z, p, slope, slope if out is None else out)
 
-    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+    def read_labels(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self.check_outputs(f"loss {type(self).__name__}", p.shape[-1])
         self.check_labels(labels, p, p.shape[1])
         self.check_mask(mask, p)
@@ -157,13 +148,12 @@ class LossFMeasure(Loss):
 
     def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:
         """Return num and den, both ``[1, 1]``."""
-        backend = state.backend
         single = p.shape[1] == 1
         positive, p1 = y[:, -1:], p[:, -1:]
         negative, p0 = (1.0 - positive, 1.0 - p1) if single else (y[:, :1], p[:, :1])
         if mask is not None:
             mask = cast(mask, p)
             positive, negative = positive * mask, negative * mask
-        tp, fp, fn = (backend.sum(share, None, True) for share in (positive * p1, negative * p1, positive * p0))
+        tp, fp, fn = (nd.sum(share, None, True) for share in (positive * p1, negative * p1, positive * p0))
         num = (1.0 + self.beta**2) * tp
         return num, num + self.beta**2 * fn + fp

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import nd
 from backends.errors import ShapeError
 from nd.activations import Activation
 from nd.arguments import Count
-from nd.state import state
 
 from .base import Array, Loss, cast
 
@@ -44,7 +44,7 @@ class LossMixtureDensity(Loss):
                 f"[N, {outputs}]. Set n_out to mixtures * (labels_width + 2)."
             )
 
-    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+    def read_labels(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self.check_outputs(f"loss {type(self).__name__}", p.shape[-1])
         self.check_labels(labels, p, self.labels_width)
         self.check_mask(mask, p)
@@ -52,29 +52,26 @@ class LossMixtureDensity(Loss):
 
     def _densities(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:
         """Return ln α ``[N, k]``, y - μ ``[N, k, l]``, 1 / σ² ``[N, k]`` and ln(α N(y; μ, σ²)) ``[N, k]``."""
-        backend = state.backend
         n, k, width = p.shape[0], self.mixtures, self.labels_width
         raw, log_sigma = p[:, :k], p[:, k : 2 * k]
         log_alpha = raw - _log_sum_exp(raw)
-        away = backend.reshape(y, (n, 1, width)) - backend.reshape(p[:, 2 * k :], (n, k, width))
-        precision = backend.exp(-2.0 * log_sigma)
-        exponent = -0.5 * backend.sum(backend.square(away), 2) * precision
+        away = nd.reshape(y, (n, 1, width)) - nd.reshape(p[:, 2 * k :], (n, k, width))
+        precision = nd.exp(-2.0 * log_sigma)
+        exponent = -0.5 * nd.sum(nd.square(away), 2) * precision
         return log_alpha, away, precision, log_alpha - width * (log_sigma + 0.5 * math.log(2.0 * math.pi)) + exponent
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         return -_log_sum_exp(self._densities(y, p)[3])  # [N, 1]
 
     def slope(self, y: Array, p: Array) -> Array:
-        backend = state.backend
         log_alpha, away, precision, joint = self._densities(y, p)
-        pi = backend.exp(joint - _log_sum_exp(joint))
-        d_sigma = pi * (self.labels_width - backend.sum(backend.square(away), 2) * precision)
-        d_mu = backend.reshape(-pi * precision, (*pi.shape, 1)) * away
-        return backend.concat([backend.exp(log_alpha) - pi, d_sigma, backend.reshape(d_mu, (p.shape[0], -1))], 1)
+        pi = nd.exp(joint - _log_sum_exp(joint))
+        d_sigma = pi * (self.labels_width - nd.sum(nd.square(away), 2) * precision)
+        d_mu = nd.reshape(-pi * precision, (*pi.shape, 1)) * away
+        return nd.concat([nd.exp(log_alpha) - pi, d_sigma, nd.reshape(d_mu, (p.shape[0], -1))], 1)
 
 
 def _log_sum_exp(x: Array) -> Array:
     """Return ln Σ eˣ of every row, ``[N, 1]``."""
-    backend = state.backend
-    top = backend.max(x, 1, True)
-    return top + backend.log(backend.sum(backend.exp(x - top), 1, True))
+    top = nd.max(x, 1, True)
+    return top + nd.log(nd.sum(nd.exp(x - top), 1, True))

@@ -38,6 +38,7 @@ class ActivationOp(Transform):
 class Cube(ActivationOp):
     """x³; see `nd.activations.Cube`."""
 
+    java_number = 6
     function = activations.Cube
 
 
@@ -50,18 +51,21 @@ class ELU(ActivationOp):
 class GELU(ActivationOp):
     """Gaussian error linear unit; see `nd.activations.GELU`."""
 
+    java_number = 53
     function = activations.GELU
 
 
 class HardSigmoid(ActivationOp):
     """Piecewise linear sigmoid; see `nd.activations.HardSigmoid`."""
 
+    java_number = 36
     function = activations.HardSigmoid
 
 
 class HardTanh(ActivationOp):
     """Piecewise linear tanh; see `nd.activations.HardTanh`."""
 
+    java_number = 33
     function = activations.HardTanh
 
 
@@ -77,36 +81,42 @@ class Identity(ActivationOp):
 class LeakyReLU(ActivationOp):
     """Leaky rectified linear unit; see `nd.activations.LeakyReLU`."""
 
+    java_number = 35
     function = activations.LeakyReLU
 
 
 class Mish(ActivationOp):
     """x tanh(softplus x); see `nd.activations.Mish`."""
 
+    java_number = 57
     function = activations.Mish
 
 
 class RationalTanh(ActivationOp):
     """Rational approximation of tanh; see `nd.activations.RationalTanh`."""
 
+    java_number = 37
     function = activations.RationalTanh
 
 
 class RectifiedLinear(ActivationOp):
     """Rectified linear unit; see `nd.activations.ReLU`."""
 
+    java_number = 39
     function = activations.ReLU
 
 
 class RectifiedTanh(ActivationOp):
     """max(0, tanh x); see `nd.activations.RectifiedTanh`."""
 
+    java_number = 38
     function = activations.RectifiedTanh
 
 
 class Relu6(ActivationOp):
     """x, held in 0 .. 6; see `nd.activations.ReLU6`."""
 
+    java_number = 40
     function = activations.ReLU6
 
 
@@ -119,12 +129,14 @@ class RReLU(ActivationOp):
 class SELU(ActivationOp):
     """Scaled exponential linear unit; see `nd.activations.SELU`."""
 
+    java_number = 42
     function = activations.SELU
 
 
 class Sigmoid(ActivationOp):
     """1 / (1 + e⁻ˣ); see `nd.activations.Sigmoid`."""
 
+    java_number = 26
     function = activations.Sigmoid
 
 
@@ -137,24 +149,28 @@ class SoftMax(ActivationOp):
 class SoftPlus(ActivationOp):
     """ln(1 + eˣ); see `nd.activations.SoftPlus`."""
 
+    java_number = 28
     function = activations.SoftPlus
 
 
 class SoftSign(ActivationOp):
     """x / (1 + |x|); see `nd.activations.SoftSign`."""
 
+    java_number = 34
     function = activations.SoftSign
 
 
 class Swish(ActivationOp):
     """x σ(x); see `nd.activations.Swish`."""
 
+    java_number = 43
     function = activations.Swish
 
 
 class Tanh(ActivationOp):
     """Hyperbolic tangent; see `nd.activations.Tanh`."""
 
+    java_number = 29
     function = activations.Tanh
 
 

@@ -11,8 +11,6 @@ from nd.java_names import JavaNames
 from nd.state import backend as current_backend
 from nd.typing import Array
 
-from .numbers import OP_NUMBERS
-
 Dimension = int | tuple[int, ...] | None
 
 
@@ -42,6 +40,11 @@ class Op(JavaNames):
 
     random: ClassVar[bool] = False
     """Whether the op draws random numbers: then it is for `nd.execRandom`."""
+    java_number: ClassVar[int | None] = None
+    """The number by which ND4J's native code knows the op, unique within a kind (transforms, reductions, scalars ...).
+
+    A class says it for itself alone; None where Java has no such op, or calls it by name.
+    """
 
     @checked
     def __init__(
@@ -70,8 +73,9 @@ class Op(JavaNames):
 
     @property
     def op_num(self) -> int | None:
-        """The number by which ND4J calls the op, within its kind; None where it calls it by name. See `OP_NUMBERS`."""
-        return OP_NUMBERS.get(self.who)
+        """The number by which ND4J calls the op, within its kind; None where it calls it by name."""
+        number: int | None = vars(type(self)).get("java_number")
+        return number
 
     @property
     def extra_args(self) -> tuple[float, ...]:

@@ -53,12 +53,16 @@ class Broadcast(Op):
 class BroadcastAdd(Broadcast):
     """x + y."""
 
+    java_number = 0
+
     def _compute(self, backend: Backend) -> Array:
         return backend.add(self.x, self._spread(backend), self.z)
 
 
 class BroadcastCopy(Broadcast):
     """y; x only says how large it becomes."""
+
+    java_number = 6
 
     def _compute(self, backend: Backend) -> Array:
         target = backend.empty(self.x.shape, backend.dtype_name(self.x)) if self.z is None else self.z
@@ -68,12 +72,16 @@ class BroadcastCopy(Broadcast):
 class BroadcastDiv(Broadcast):
     """x / y."""
 
+    java_number = 3
+
     def _compute(self, backend: Backend) -> Array:
         return backend.divide(self.x, self._spread(backend), self.z)
 
 
 class BroadcastMul(Broadcast):
     """x * y."""
+
+    java_number = 2
 
     def _compute(self, backend: Backend) -> Array:
         return backend.multiply(self.x, self._spread(backend), self.z)
@@ -82,6 +90,8 @@ class BroadcastMul(Broadcast):
 class BroadcastRDiv(Broadcast):
     """y / x."""
 
+    java_number = 4
+
     def _compute(self, backend: Backend) -> Array:
         return backend.divide(self._spread(backend), self.x, self.z)
 
@@ -89,12 +99,16 @@ class BroadcastRDiv(Broadcast):
 class BroadcastRSub(Broadcast):
     """y - x."""
 
+    java_number = 5
+
     def _compute(self, backend: Backend) -> Array:
         return backend.subtract(self._spread(backend), self.x, self.z)
 
 
 class BroadcastSub(Broadcast):
     """x - y."""
+
+    java_number = 1
 
     def _compute(self, backend: Backend) -> Array:
         return backend.subtract(self.x, self._spread(backend), self.z)

@@ -49,6 +49,8 @@ class Add(Pairwise):
 class Copy(Pairwise):
     """y; x only says how large it is."""
 
+    java_number = 1
+
     def _compute(self, backend: Backend) -> Array:
         target = backend.empty(self.x.shape, backend.dtype_name(self.x)) if self.z is None else self.z
         return backend.assign(target, self.y)
@@ -84,6 +86,8 @@ class Mul(Pairwise):
 
 class PowPairwise(Pairwise):
     """x ** y."""
+
+    java_number = 4
 
     def _compute(self, backend: Backend) -> Array:
         return backend.power(self.x, self.y, self.z)

@@ -51,6 +51,8 @@ class Distribution(RandomOp):
 class BernoulliDistribution(Distribution):
     """1 with probability p (where p >= u, u uniform), else 0."""
 
+    java_number = 7
+
     @checked
     def __init__(self, z: Array, p: float = 0.5) -> None:
         super().__init__(z)
@@ -67,6 +69,8 @@ class BernoulliDistribution(Distribution):
 
 class BinomialDistribution(Distribution):
     """Number of successes among `trials` of probability p."""
+
+    java_number = 8
 
     @checked
     def __init__(self, z: Array, trials: int = 1, p: float = 0.5) -> None:
@@ -103,9 +107,13 @@ class _Normal(Distribution):
 class GaussianDistribution(_Normal):
     """Normal distribution."""
 
+    java_number = 6
+
 
 class LogNormalDistribution(_Normal):
     """e to the power of a normal distribution with this mean and std."""
+
+    java_number = 10
 
     def _compute(self, backend: Backend) -> Array:
         z = super()._compute(backend)
@@ -115,12 +123,16 @@ class LogNormalDistribution(_Normal):
 class TruncatedNormalDistribution(_Normal):
     """Normal distribution; numbers over 2 std from the mean are drawn once more, see `Random.truncated_normal`."""
 
+    java_number = 11
+
     def _draw(self, dtype: str) -> Array:
         return self.rng.truncated_normal(self.count, dtype, self.mean, self.std)
 
 
 class UniformDistribution(Distribution):
     """Uniform in low .. high."""
+
+    java_number = 0
 
     @checked
     def __init__(self, z: Array, low: float = 0.0, high: float = 1.0) -> None:
@@ -148,6 +160,8 @@ class DropOut(RandomOp):
     z : array, optional
         See `Op`.
     """
+
+    java_number = 1
 
     @checked
     def __init__(self, x: Array, p: float = 0.5, z: Array | None = None) -> None:
@@ -181,6 +195,8 @@ class DropOutInverted(DropOut):
     [0.0, 2.0]
     """
 
+    java_number = 2
+
     def _compute(self, backend: Backend) -> Array:
         return backend.divide(self._kept(backend), self.p, self.z)
 
@@ -196,6 +212,8 @@ class LegacyDropOutInverted(DropOutInverted):
     (44, (0.5, 6))
     """
 
+    java_number = 44
+
     @property
     def extra_args(self) -> tuple[float, ...]:
         return self.p, self.count
@@ -210,6 +228,7 @@ class AlphaDropOut(DropOut):
     b = -a (1 - p) α'. Source: AlphaDropOut; Klambauer et al. 2017.
     """
 
+    java_number = 12
     alpha = -1.7580993408473766
 
     def _compute(self, backend: Backend) -> Array:

@@ -52,12 +52,16 @@ class Reduction(Op):
 class Sum(Reduction):
     """Σ x."""
 
+    java_number = 0
+
     def _compute(self, backend: Backend) -> Array:
         return backend.sum(self.x, self.axes, self.keep_dims)
 
 
 class Mean(Reduction):
     """Σ x / n."""
+
+    java_number = 0
 
     def _compute(self, backend: Backend) -> Array:
         return backend.mean(self.x, self.axes, self.keep_dims)
@@ -66,12 +70,16 @@ class Mean(Reduction):
 class Max(Reduction):
     """Largest element."""
 
+    java_number = 1
+
     def _compute(self, backend: Backend) -> Array:
         return backend.max(self.x, self.axes, self.keep_dims)
 
 
 class Min(Reduction):
     """Smallest element."""
+
+    java_number = 2
 
     def _compute(self, backend: Backend) -> Array:
         return standard.min(self.x, axis=self.axes, keepdims=self.keep_dims)
@@ -80,12 +88,16 @@ class Min(Reduction):
 class Prod(Reduction):
     """Product of the elements."""
 
+    java_number = 3
+
     def _compute(self, backend: Backend) -> Array:
         return standard.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
 
 
 class Norm1(Reduction):
     """Σ |x|."""
+
+    java_number = 2
 
     def _compute(self, backend: Backend) -> Array:
         return backend.sum(backend.absolute(self.x), self.axes, self.keep_dims)
@@ -94,12 +106,16 @@ class Norm1(Reduction):
 class Norm2(Reduction):
     """√(Σ x²)."""
 
+    java_number = 3
+
     def _compute(self, backend: Backend) -> Array:
         return backend.sqrt(backend.sum(backend.square(self.x), self.axes, self.keep_dims))
 
 
 class NormMax(Reduction):
     """Largest |x|."""
+
+    java_number = 4
 
     def _compute(self, backend: Backend) -> Array:
         return backend.max(backend.absolute(self.x), self.axes, self.keep_dims)
@@ -108,6 +124,7 @@ class NormMax(Reduction):
 class CountNonZero(Reduction):
     """Number of elements that are not 0, as int64."""
 
+    java_number = 0
     dtype = "int64"
 
     def _compute(self, backend: Backend) -> Array:
@@ -116,6 +133,8 @@ class CountNonZero(Reduction):
 
 class Variance(Reduction):
     """Σ (x - mean)² / (n - 1), as ND4J's default; with ``bias_corrected=False`` / n. One element has variance 0."""
+
+    java_number = 0
 
     @checked
     def __init__(
@@ -137,6 +156,8 @@ class Variance(Reduction):
 
 class StandardDeviation(Variance):
     """√Variance, with the same parameters."""
+
+    java_number = 1
 
     def _compute(self, backend: Backend) -> Array:
         return backend.sqrt(super()._compute(backend))

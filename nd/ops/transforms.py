@@ -20,12 +20,16 @@ class Transform(Op):
 class Abs(Transform):
     """|x|."""
 
+    java_number = 0
+
     def _compute(self, backend: Backend) -> Array:
         return backend.absolute(self.x, self.z)
 
 
 class Ceil(Transform):
     """The least integer >= x."""
+
+    java_number = 17
 
     def _compute(self, backend: Backend) -> Array:
         return standard.ceil(self.x)
@@ -34,12 +38,16 @@ class Ceil(Transform):
 class Cos(Transform):
     """Cosine."""
 
+    java_number = 22
+
     def _compute(self, backend: Backend) -> Array:
         return backend.cos(self.x, self.z)
 
 
 class Exp(Transform):
     """eˣ."""
+
+    java_number = 23
 
     def _compute(self, backend: Backend) -> Array:
         return backend.exp(self.x, self.z)
@@ -48,12 +56,16 @@ class Exp(Transform):
 class Expm1(Transform):
     """eˣ - 1, exact near 0."""
 
+    java_number = 51
+
     def _compute(self, backend: Backend) -> Array:
         return standard.expm1(self.x)
 
 
 class Floor(Transform):
     """The greatest integer <= x."""
+
+    java_number = 18
 
     def _compute(self, backend: Backend) -> Array:
         return standard.floor(self.x)
@@ -80,12 +92,16 @@ class IsMax(Transform):
 class Log(Transform):
     """Natural logarithm."""
 
+    java_number = 24
+
     def _compute(self, backend: Backend) -> Array:
         return backend.log(self.x, self.z)
 
 
 class Log1p(Transform):
     """ln(1 + x), exact near 0."""
+
+    java_number = 44
 
     def _compute(self, backend: Backend) -> Array:
         return standard.log1p(self.x)
@@ -103,6 +119,8 @@ class LogSoftMax(Transform):
 class Negative(Transform):
     """-x."""
 
+    java_number = 3
+
     def _compute(self, backend: Backend) -> Array:
         return backend.multiply(self.x, -1, self.z)
 
@@ -110,12 +128,16 @@ class Negative(Transform):
 class OneMinus(Transform):
     """1 - x."""
 
+    java_number = 7
+
     def _compute(self, backend: Backend) -> Array:
         return backend.subtract(1, self.x, self.z)
 
 
 class Pow(Transform):
     """x ** exponent, the exponent a number."""
+
+    java_number = 31
 
     @checked
     def __init__(self, x: Array, z: Array | None = None, *, exponent: float = 2.0) -> None:
@@ -129,12 +151,16 @@ class Pow(Transform):
 class Reciprocal(Transform):
     """1 / x."""
 
+    java_number = 11
+
     def _compute(self, backend: Backend) -> Array:
         return backend.divide(1.0, self.x, self.z)
 
 
 class Round(Transform):
     """The nearest integer; a half goes away from 0, as in C and Java, not to the even neighbour."""
+
+    java_number = 4
 
     def _compute(self, backend: Backend) -> Array:
         integer = standard.trunc(self.x)
@@ -145,12 +171,16 @@ class Round(Transform):
 class Sign(Transform):
     """-1, 0 or 1; sign(0) = 0."""
 
+    java_number = 1
+
     def _compute(self, backend: Backend) -> Array:
         return backend.sign(self.x, self.z)
 
 
 class Sin(Transform):
     """Sine."""
+
+    java_number = 27
 
     def _compute(self, backend: Backend) -> Array:
         return backend.sin(self.x, self.z)
@@ -159,6 +189,8 @@ class Sin(Transform):
 class Sqrt(Transform):
     """Square root."""
 
+    java_number = 1
+
     def _compute(self, backend: Backend) -> Array:
         return backend.sqrt(self.x, self.z)
 
@@ -166,12 +198,16 @@ class Sqrt(Transform):
 class Square(Transform):
     """x²."""
 
+    java_number = 12
+
     def _compute(self, backend: Backend) -> Array:
         return backend.square(self.x, self.z)
 
 
 class Step(Transform):
     """1 where x > cutoff, else 0."""
+
+    java_number = 41
 
     @checked
     def __init__(self, x: Array, z: Array | None = None, *, cutoff: float = 0.0) -> None:
@@ -184,6 +220,8 @@ class Step(Transform):
 
 class TimesOneMinus(Transform):
     """x (1 - x), the derivative of the sigmoid in terms of its value."""
+
+    java_number = 5
 
     def _compute(self, backend: Backend) -> Array:
         return backend.multiply(self.x, 1 - self.x, self.z)

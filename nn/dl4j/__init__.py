@@ -143,7 +143,7 @@ def _init(name: str) -> Any:
 
 
 globals().update({java: _init(name) for name, java in INIT_CLASSES.items()})
-globals().update({activation.java_class: activation for activation in ACTIVATIONS.values()})
+globals().update({each.java_class: each for each in ACTIVATIONS.values() if each.java_class})
 
 __all__ = sorted(name for name, value in globals().items() if name[0].isupper() and callable(value) and name != "Any")
 

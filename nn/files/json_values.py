@@ -55,8 +55,8 @@ def class_name(subject: str, data: Any) -> str:
 
 
 def java_class(part_class: type) -> str:
-    """Return the name of Java's class: ours, except for activations, which say it."""
-    return getattr(part_class, "java_class", part_class.__name__)
+    """Return the name of Java's class: ours, but for activations that say it."""
+    return getattr(part_class, "java_class", "") or part_class.__name__
 
 
 def choose(subject: str, data: Json, classes: Iterable[type]) -> Any:

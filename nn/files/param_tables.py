@@ -1,8 +1,8 @@
 """Places of the parameters of every Deeplearning4j layer, from its JSON alone: even of layers ndwright cannot run.
 
-Layers that ndwright runs say it in `param_specs`: their configuration is asked, with only the fields that their shapes
-follow from. For the rest there is one function for a family, from a layer's fields in 1.0's form to its parameters in
-the order of the vector.
+Layers and vertices that ndwright runs say it in `param_specs`: their configuration is asked, with only the fields that
+their shapes follow from. For the rest there is one function for a family, from a layer's fields in 1.0's form to its
+parameters in the order of the vector.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from nd import ConfigurationError, FormatError
 
 from ..layers import LAYERS
 from ..terms.params import ParamSpec
+from ..vertices import VERTICES, VertexConf
 from .json_fields import Json, class_of, flag, inner, size, sizes
 from .json_values import camel_case
+from .vertices_json import vertex_from_json
 
 Specs = list[ParamSpec]
 
@@ -28,6 +30,11 @@ def _of_configuration(fields: Json) -> Specs:
     layer_class = LAYERS.load(class_of(fields))
     shapes = {name: _shape_field(fields, camel_case(name), absent) for name, absent in layer_class.shape_fields.items()}
     return list(layer_class.of_sizes(shapes).param_specs())
+
+
+def _of_vertex(fields: Json) -> Specs:
+    has_some = VERTICES.load(class_of(fields)).param_specs is not VertexConf.param_specs
+    return list(vertex_from_json(fields).param_specs()) if has_some else []  # without some, nothing need be readable
 
 
 def _shape_field(fields: Json, key: str, absent: Any) -> Any:
@@ -176,30 +183,18 @@ PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
 )
 """Class -> its parameters, sorted."""
 
-VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = {
+_VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "AttentionVertex": lambda fields: (
         _projections(fields, *(size(fields, f"nIn{of}") for of in ("Queries", "Keys", "Values")))
         if flag(fields, "projectInput", False)
         else []
     ),
-    "DuplicateToTimeSeriesVertex": _none,
-    "ElementWiseVertex": _none,
     "FrozenVertex": lambda fields: param_specs_of_vertex(inner(fields, "underlying")),
-    "L2NormalizeVertex": _none,
-    "L2Vertex": _none,
-    "LastTimeStepVertex": _none,
     "LayerVertex": lambda fields: param_specs_of(inner(inner(fields, "layerConf"), "layer")),
-    "MergeVertex": _none,
-    "PoolHelperVertex": _none,
-    "PreprocessorVertex": _none,
-    "ReshapeVertex": _none,
-    "ReverseTimeSeriesVertex": _none,
-    "ScaleVertex": _none,
-    "ShiftVertex": _none,
-    "StackVertex": _none,
-    "SubsetVertex": _none,
-    "UnstackVertex": _none,
 }
+VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
+    sorted({**dict.fromkeys(VERTICES.class_names, _of_vertex), **_VERTEX_TABLES}.items())
+)
 """Class -> its parameters, sorted."""
 
 

@@ -1,6 +1,6 @@
 """Layers: one file per family, configuration and runtime together.
 
-A layer has its line in LAYERS, and for type checkers its import.
+A layer has its line in LAYERS, from which the imports for type checkers are written.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 
 from nd.activations import Activation as Activation
 from nd.java_enums import JavaEnum
+from nd.losses import LOSSES
 from optimize import Updater as Updater
 
 
@@ -104,6 +105,12 @@ class LossFunction(JavaEnum):
     SQUARED_LOSS = "squared_loss"
     WASSERSTEIN = "wasserstein"
     XENT = "xent"
+
+    _ignore_ = "_members _name"
+    _members = vars()
+    for _name in LOSSES:  # those that Java has no name for have one too, which type checkers do not see
+        if _name.upper() not in _members:
+            _members[_name.upper()] = _name
 
 
 class PoolingType(JavaEnum):

@@ -1,6 +1,6 @@
 """Vertices of a ComputationGraph: one file per family, configuration and runtime together.
 
-A vertex has its line in VERTICES, and for type checkers its import.
+A vertex has its line in VERTICES, from which the imports for type checkers are written.
 """
 
 from __future__ import annotations

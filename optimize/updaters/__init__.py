@@ -1,116 +1,48 @@
-"""Updaters: a file for every one, with formula, state and defaults."""
+"""Updaters: a file for every one, with formula, state and defaults.
+
+An updater has its line in UPDATERS, from which the imports for type checkers are written.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nd import ConfigurationError
-from nd.checks import check_choice
 from nd.on_demand import ClassTable, names_on_demand
 
-from .base import Updater
-
-_CLASSES = {
-    "adabelief": "AdaBelief",
-    "adadelta": "AdaDelta",
-    "adagrad": "AdaGrad",
-    "adam": "Adam",
-    "adamax": "AdaMax",
-    "amsgrad": "AMSGrad",
-    "nadam": "Nadam",
-    "nesterovs": "Nesterovs",
-    "noop": "NoOp",
-    "rmsprop": "RmsProp",
-    "sgd": "Sgd",
-}
-"""Name of an updater and of its file -> class."""
-
 if TYPE_CHECKING:
-    from .adabelief import AdaBelief
-    from .adadelta import AdaDelta
-    from .adagrad import AdaGrad
-    from .adam import Adam
-    from .adamax import AdaMax
-    from .amsgrad import AMSGrad
-    from .nadam import Nadam
-    from .nesterovs import Nesterovs
-    from .noop import NoOp
-    from .rmsprop import RmsProp
-    from .sgd import Sgd
-else:
-    __getattr__, __dir__ = names_on_demand(__name__, _CLASSES)
+    from .adabelief import AdaBelief as AdaBelief
+    from .adadelta import AdaDelta as AdaDelta
+    from .adagrad import AdaGrad as AdaGrad
+    from .adam import Adam as Adam
+    from .adamax import AdaMax as AdaMax
+    from .amsgrad import AMSGrad as AMSGrad
+    from .base import Updater as Updater
+    from .by_name import get_updater as get_updater
+    from .nadam import Nadam as Nadam
+    from .nesterovs import Nesterovs as Nesterovs
+    from .noop import NoOp as NoOp
+    from .rmsprop import RmsProp as RmsProp
+    from .sgd import Sgd as Sgd
 
-__all__ = [
-    "UPDATERS",
-    "AMSGrad",
-    "AdaBelief",
-    "AdaDelta",
-    "AdaGrad",
-    "AdaMax",
-    "Adam",
-    "Nadam",
-    "Nesterovs",
-    "NoOp",
-    "RmsProp",
-    "Sgd",
-    "Updater",
-    "get_updater",
-]
+UPDATERS: ClassTable[type[Updater]] = ClassTable(
+    __name__,
+    {
+        "adabelief": "adabelief:AdaBelief",
+        "adadelta": "adadelta:AdaDelta",
+        "adagrad": "adagrad:AdaGrad",
+        "adam": "adam:Adam",
+        "adamax": "adamax:AdaMax",
+        "amsgrad": "amsgrad:AMSGrad",
+        "nadam": "nadam:Nadam",
+        "nesterovs": "nesterovs:Nesterovs",
+        "noop": "noop:NoOp",
+        "rmsprop": "rmsprop:RmsProp",
+        "sgd": "sgd:Sgd",
+    },
+)
+"""Name of an updater -> module, a file of its name, and class, sorted."""
 
-UPDATERS: ClassTable[type[Updater]] = ClassTable(__name__, _CLASSES)
-"""Name -> class, sorted."""
-
-
-def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
-    """Return the updater of that name, or the one that is given, with those hyper-parameters.
-
-    Raises
-    ------
-    ChoiceError
-        The name is unknown.
-    ConfigurationError
-        The updater has no such hyper-parameter, or one of its own that is another; `value` is neither a name nor an
-        updater.
-
-    Examples
-    --------
-    >>> get_updater(Nesterovs(momentum=0.8), learning_rate=0.03)
-    Nesterovs(learning_rate=0.03, momentum=0.8)
-
-    Notes
-    -----
-    DL4J 0.x takes ``.learningRate(r)`` beside any updater that has a rate. Differs: there r also takes the place of
-    another rate that was given to the updater itself.
-    """
-    if isinstance(value, Updater):
-        return _completed(value, hyper_parameters)
-    if not isinstance(value, str):
-        raise ConfigurationError(f"updater: expected a name or an updater such as Sgd(0.1), got {value!r}.")
-    name = str(value).lower()
-    chosen = UPDATERS[check_choice("updater", "updater", "noop" if name == "none" else name, UPDATERS)]
-    _check_known(name, chosen, hyper_parameters)
-    return chosen(**hyper_parameters)
-
-
-def _check_known(name: str, chosen: type[Updater], hyper_parameters: dict[str, Any]) -> None:
-    known = {field.name for field in fields(chosen)}
-    if unknown := sorted(set(hyper_parameters) - known):
-        raise ConfigurationError(
-            f"updater: {name!r} has no {', '.join(unknown)}, expected {', '.join(sorted(known)) or 'nothing'}."
-        )
-
-
-def _completed(updater: Updater, hyper_parameters: dict[str, Any]) -> Updater:
-    """Return a copy with hyper-parameters in the place of defaults."""
-    if not hyper_parameters:
-        return updater
-    _check_known(type(updater).__name__, type(updater), hyper_parameters)
-    for field in fields(updater):
-        own, given = getattr(updater, field.name), hyper_parameters.get(field.name)
-        if given is not None and own not in (field.default, given):
-            raise ConfigurationError(
-                f"updater: {field.name} {given!r} given beside {updater!r}, which has another. "
-                "Give hyper-parameters to the updater itself."
-            )
-    return replace(updater, **hyper_parameters)
+if not TYPE_CHECKING:
+    _NAMES = UPDATERS.modules({"base": "Updater", "by_name": "get_updater"})
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
+    __all__ = sorted(["UPDATERS", *" ".join(_NAMES.values()).split()])

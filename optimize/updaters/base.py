@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Checked, shown
-from nd.java_enums import Name, NameHolder
+from nd.java_enums import Name, NameHolder, name_the_others
 from nd.part import Part, undefined
 from nd.typing import Array
 
 from ..builder import Builder
 from ..schedules import Schedule
+from . import UPDATERS
 
 States = tuple[Array, ...]
 Coefficients = Sequence[Any]
@@ -107,6 +108,9 @@ class Updater(Part, Checked, metaclass=NameHolder):
         if type(value) is float:
             return value
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
+
+
+name_the_others(Updater, UpdaterName, UPDATERS)
 
 
 def check_coefficients(updater: Updater, coefficients: Any, before: int | None) -> int:

@@ -58,6 +58,8 @@ class UpdaterCase:
         Function -> updater that minimises it; empty if `exempt`.
     exempt : str
         Why the updater does not sit the exam.
+    in_pytorch : bool
+        Whether PyTorch has it, so that tests/optimize/test_torch_formulas.py compares the formulas.
     """
 
     defaults: dict[str, float]
@@ -65,6 +67,7 @@ class UpdaterCase:
     oracle: Callable[[Any, np.ndarray], np.ndarray]
     exam: dict[str, Updater] = field(default_factory=dict)
     exempt: str = ""
+    in_pytorch: bool = True
 
 
 HALVED_AT_1 = MapSchedule("iteration", {0: 0.5, 1: 0.25})
@@ -101,6 +104,7 @@ CASES: dict[str, UpdaterCase] = {
         ),
         oracle=oracles.adabelief_oracle,
         exam={"parabola": AdaBelief(0.3), "rosenbrock": AdaBelief(0.02)},
+        in_pytorch=False,
     ),
     "adadelta": UpdaterCase(
         defaults={"rho": 0.95, "epsilon": 1e-6},
@@ -305,6 +309,7 @@ CASES: dict[str, UpdaterCase] = {
         hands=(Hand(NoOp(), *2 * ([[1.5, -2.0], [0.0, 3.0], [-1.0, 0.5]],)),),
         oracle=lambda _, gradients: gradients,
         exempt="it subtracts the raw gradient, which has no rate that would make a step small enough",
+        in_pytorch=False,
     ),
     "rmsprop": UpdaterCase(
         defaults={"learning_rate": 0.1, "rms_decay": 0.95, "epsilon": 1e-8},

@@ -45,7 +45,8 @@ def test_every_activation_has_a_name_and_a_case():
 def test_java_classes():
     names = "Cube ELU GELU HardSigmoid HardTanH Identity LReLU Mish RationalTanh RectifiedTanh ReLU ReLU6 RReLU SELU "
     names += "Sigmoid Softmax SoftPlus SoftSign Swish TanH ThresholdedReLU"
-    assert {cls.java_class for cls in ACTIVATIONS.values()} == {f"Activation{name}" for name in names.split()}
+    found = {cls.java_class for cls in ACTIVATIONS.values()} - {""}  # of those that Java has not
+    assert found == {f"Activation{name}" for name in names.split()}
 
 
 @every_case

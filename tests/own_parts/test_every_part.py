@@ -1,6 +1,7 @@
 """A layer, an activation, a loss and an updater of one's own: short, and all that the library's parts are."""
 
 import ast
+import inspect
 import pathlib
 from typing import NamedTuple
 
@@ -9,7 +10,9 @@ import pytest
 
 import nd
 from backends.cpu.numpy_backend import NumpyBackend
+from nd.activations import ACTIVATIONS, Activation
 from nd.dataset import DataSet
+from nd.losses import LOSSES, Loss
 from nn import DenseLayer, InputType, MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration, RnnOutputLayer
 from nn.conf.parts import registered
 from nn.step.propagation import Propagation
@@ -248,6 +251,16 @@ def test_the_layer_silences_what_the_mask_takes_out(backend):
     _, kept = forward(net.get_layer(0), as_input(backend, rows), True, as_input(backend, mask))
     epsilon = nd.to_host(backprop(net.get_layer(0), nd.ones(N, 5, dtype="float64"), kept))
     assert (epsilon[mask[:, 0] == 0] == 0).all()
+
+
+@pytest.mark.parametrize(("base", "table"), [(Activation, ACTIVATIONS), (Loss, LOSSES)])
+def test_the_librarys_parts_override_what_users_may(base, table):
+    """And compute with what users compute with: functions of nd, not of a backend."""
+    for part in table.values():
+        inner = [name for name in vars(part) if name[0] == "_" and name[:2] != "__" and hasattr(base, name)]
+        assert inner == [], part
+        module = ast.parse(pathlib.Path(inspect.getfile(part)).read_text())
+        assert "nd.state" not in {node.module for node in ast.walk(module) if isinstance(node, ast.ImportFrom)}, part
 
 
 # ---- recorded, split, and neither

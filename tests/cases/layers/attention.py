@@ -15,7 +15,7 @@ from nn import (
 )
 
 from ..vertex_oracles import attended
-from .base import LayerCase
+from .base import LayerCase, every
 
 SERIES, ONE_STEP = InputType.recurrent(4, 5), InputType.recurrent(4, 1)
 POOLED = (GlobalPoolingLayer("avg"), OutputLayer(n_out=3, activation="softmax"))
@@ -57,30 +57,38 @@ def _recurrent(variant, activation="tanh", function=np.tanh, **settings):
 
 
 ATTENTION_CASES: dict[str, list[LayerCase]] = {
-    "learned_self_attention": [
-        LayerCase("plain", LearnedSelfAttentionLayer(n_queries=2), SERIES, learned, POOLED),
-        LayerCase(
-            "projected",
-            LearnedSelfAttentionLayer(n_out=6, n_heads=2, n_queries=3, project_input=True),
-            SERIES,
-            learned,
-            POOLED,
-        ),
-        LayerCase(
-            "one-query",
-            LearnedSelfAttentionLayer(n_out=3, n_heads=2, head_size=5, n_queries=1, project_input=True),
-            ONE_STEP,
-            learned,
-            POOLED,
-        ),
-    ],
-    "recurrent_attention": [
-        _recurrent("plain", n_out=4, project_input=False),
-        _recurrent("projected", n_out=6, n_heads=2),
-        _recurrent("head-size", n_out=3, n_heads=2, head_size=5, has_bias=False),
-        _recurrent("softmax", "softmax", _softmax, n_out=3),
-        _recurrent("softplus", "softplus", lambda z: np.log1p(np.exp(z)), n_out=4, project_input=False, has_bias=False),
-    ],
+    "learned_self_attention": every(
+        [
+            LayerCase("plain", LearnedSelfAttentionLayer(n_queries=2), SERIES, learned, POOLED),
+            LayerCase(
+                "projected",
+                LearnedSelfAttentionLayer(n_out=6, n_heads=2, n_queries=3, project_input=True),
+                SERIES,
+                learned,
+                POOLED,
+            ),
+            LayerCase(
+                "one-query",
+                LearnedSelfAttentionLayer(n_out=3, n_heads=2, head_size=5, n_queries=1, project_input=True),
+                ONE_STEP,
+                learned,
+                POOLED,
+            ),
+        ],
+        ends_masks=True,
+    ),
+    "recurrent_attention": every(
+        [
+            _recurrent("plain", n_out=4, project_input=False),
+            _recurrent("projected", n_out=6, n_heads=2),
+            _recurrent("head-size", n_out=3, n_heads=2, head_size=5, has_bias=False),
+            _recurrent("softmax", "softmax", _softmax, n_out=3),
+            _recurrent(
+                "softplus", "softplus", lambda z: np.log1p(np.exp(z)), n_out=4, project_input=False, has_bias=False
+            ),
+        ],
+        mixes_places=True,
+    ),
     "self_attention": [
         LayerCase("plain", SelfAttentionLayer(), SERIES, self_attended, TAIL),
         LayerCase("projected", SelfAttentionLayer(n_out=6, n_heads=2, project_input=True), SERIES, self_attended, TAIL),

@@ -16,7 +16,10 @@ TAIL = (OutputLayer(n_out=3, loss="mcxent", activation="softmax"),)
 
 
 class LayerCase(NamedTuple):
-    """A layer, what comes in, and its inference written another way: ``oracle(x, params) -> activations``."""
+    """A layer, what comes in, and its inference written another way: ``oracle(x, params) -> activations``.
+
+    What else the checks have to know of a layer its row says; most layers are as the defaults have it.
+    """
 
     variant: str
     layer: Any
@@ -27,6 +30,15 @@ class LayerCase(NamedTuple):
     draws: bool = False  # training draws random numbers
     couples: bool = False  # training looks at the whole minibatch
     vocabulary: int = 0  # features are whole numbers below, and have no epsilon
+    silences: bool = False  # activations of examples that the mask takes out are zeros, as behind `activate_sum`
+    ends_masks: bool = False  # no mask goes on
+    looks_back: bool = False  # keeps numbers of other minibatches
+    mixes_places: bool = False  # places of a series or an image meet, though it has no window
+
+
+def every(rows, **said):
+    """Return rows that all say so."""
+    return [row._replace(**said) for row in rows]
 
 
 def make_features(case, seed=0, n=N):

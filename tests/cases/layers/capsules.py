@@ -6,7 +6,7 @@ import numpy as np
 
 from nn import CapsuleLayer, CapsuleStrengthLayer, DenseLayer, InputType, LossLayer, OutputLayer, PrimaryCapsules
 
-from .base import IMAGES, LayerCase
+from .base import IMAGES, LayerCase, every
 
 CAPSULES = InputType.recurrent(4, 3)
 SUM_OF_SQUARES = (DenseLayer(n_out=3, activation="tanh"), OutputLayer(n_out=2, loss="mse", activation="identity"))
@@ -67,22 +67,31 @@ def _images(variant, padded=((0, 0), (0, 0)), input_type=IMAGES, **settings):
 
 
 CAPSULE_CASES: dict[str, list[LayerCase]] = {
-    "capsule": [
-        _capsules("one-routing", routings=1),
-        _capsules("two-routings", routings=2, has_bias=True),
-        _capsules("three-routings"),
-        _capsules("three-routings-bias", has_bias=True),
-    ],
-    "capsule_strength": [
-        LayerCase("lengths", CapsuleStrengthLayer(), CAPSULES, _lengths, SUM_OF_SQUARES, "reals"),
-        LayerCase("single", CapsuleStrengthLayer(), InputType.recurrent(5, 1), _lengths, SUM_OF_SQUARES, "reals"),
-    ],
-    "primary_capsules": [
-        _images("strided", kernel_size=(3, 2), stride=(2, 3)),
-        _images("no-bias", kernel_size=(3, 3), stride=(3, 3), has_bias=False),
-        _images("padded", ((1, 1), (2, 2)), kernel_size=(4, 4), stride=(3, 3), padding=(1, 2)),
-        _images("same", ((0, 1), (0, 1)), kernel_size=(3, 3), stride=(2, 2), convolution_mode="same"),
-        _images("relu", kernel_size=(3, 3), stride=(2, 2), use_relu=True),
-        _images("leaky", kernel_size=(3, 3), stride=(3, 3), use_relu=True, leak=0.2),
-    ],
+    "capsule": every(
+        [
+            _capsules("one-routing", routings=1),
+            _capsules("two-routings", routings=2, has_bias=True),
+            _capsules("three-routings"),
+            _capsules("three-routings-bias", has_bias=True),
+        ],
+        ends_masks=True,
+    ),
+    "capsule_strength": every(
+        [
+            LayerCase("lengths", CapsuleStrengthLayer(), CAPSULES, _lengths, SUM_OF_SQUARES, "reals"),
+            LayerCase("single", CapsuleStrengthLayer(), InputType.recurrent(5, 1), _lengths, SUM_OF_SQUARES, "reals"),
+        ],
+        ends_masks=True,
+    ),
+    "primary_capsules": every(
+        [
+            _images("strided", kernel_size=(3, 2), stride=(2, 3)),
+            _images("no-bias", kernel_size=(3, 3), stride=(3, 3), has_bias=False),
+            _images("padded", ((1, 1), (2, 2)), kernel_size=(4, 4), stride=(3, 3), padding=(1, 2)),
+            _images("same", ((0, 1), (0, 1)), kernel_size=(3, 3), stride=(2, 2), convolution_mode="same"),
+            _images("relu", kernel_size=(3, 3), stride=(2, 2), use_relu=True),
+            _images("leaky", kernel_size=(3, 3), stride=(3, 3), use_relu=True, leak=0.2),
+        ],
+        ends_masks=True,
+    ),
 }

@@ -27,7 +27,7 @@ from nn import (
 )
 from optimize import MaxNormConstraint, MinMaxNormConstraint, NonNegativeConstraint, UnitNormConstraint
 
-from .base import IMAGES, ODD_IMAGES, ROWS, LayerCase
+from .base import IMAGES, ODD_IMAGES, ROWS, LayerCase, every
 
 NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 
@@ -149,8 +149,8 @@ def _draws(settings):
 
 
 def _dense_case(variant, activation, **settings):
-    layer = DenseLayer(n_out=4, activation=activation, **settings)
-    return LayerCase(variant, layer, ROWS, partial(_dense, activation=activation), draws=_draws(settings))
+    layer, oracle = DenseLayer(n_out=4, activation=activation, **settings), partial(_dense, activation=activation)
+    return LayerCase(variant, layer, ROWS, oracle, draws=_draws(settings), silences=True)
 
 
 def _conv_case(variant, window, input_type=IMAGES, activation="identity", **settings):
@@ -218,7 +218,13 @@ CORE_CASES: dict[str, list[LayerCase]] = {
             LayerCase(name, ActivationLayer(name), ROWS, partial(_activated, activation=name))
             for name in sorted(ACTIVATION_ORACLES)
         ),
-        LayerCase("softmax-images", ActivationLayer("softmax"), IMAGES, partial(_activated, activation="softmax")),
+        LayerCase(
+            "softmax-images",
+            ActivationLayer("softmax"),
+            IMAGES,
+            partial(_activated, activation="softmax"),
+            mixes_places=True,
+        ),
         LayerCase("relu-images", ActivationLayer("relu"), IMAGES, partial(_activated, activation="relu")),
         LayerCase("drops-nothing", ActivationLayer("tanh", drop_out=0.7), ROWS, partial(_activated, activation="tanh")),
     ],
@@ -267,6 +273,7 @@ CORE_CASES: dict[str, list[LayerCase]] = {
             DenseLayer(n_out=4, activation="tanh"),
             InputType.convolutional_flat(2, 3, 2),
             partial(_dense, activation="tanh"),
+            silences=True,
         ),
     ],
     "dropout": [
@@ -290,20 +297,23 @@ CORE_CASES: dict[str, list[LayerCase]] = {
         *(_last_case(LossLayer, _activated, *row) for row in _LOSSES),
         _last_case(LossLayer, _activated, "mse", "tanh", "reals", drop_out=0.5),
     ],
-    "output": [
-        *(_last_case(OutputLayer, _dense, *row, n_out=5) for row in _LOSSES),
-        _last_case(OutputLayer, _dense, "mse", "tanh", "reals", n_out=5, drop_out=0.5),
-        _last_case(
-            OutputLayer,
-            _dense,
-            "mcxent",
-            "softmax",
-            "classes",
-            n_out=5,
-            weight_noise=WeightNoise(NormalDistribution(0, 0.3)),
-        ),
-        _last_case(OutputLayer, _dense, "mcxent", "softmax", "classes", n_out=5, has_bias=False),
-    ],
+    "output": every(
+        [
+            *(_last_case(OutputLayer, _dense, *row, n_out=5) for row in _LOSSES),
+            _last_case(OutputLayer, _dense, "mse", "tanh", "reals", n_out=5, drop_out=0.5),
+            _last_case(
+                OutputLayer,
+                _dense,
+                "mcxent",
+                "softmax",
+                "classes",
+                n_out=5,
+                weight_noise=WeightNoise(NormalDistribution(0, 0.3)),
+            ),
+            _last_case(OutputLayer, _dense, "mcxent", "softmax", "classes", n_out=5, has_bias=False),
+        ],
+        silences=True,
+    ),
     "subsampling": [
         _pool_case("max-pairs", "max", max, _window((2, 2), stride=(2, 2))),
         _pool_case("max-pairs-odd", "max", max, _window((2, 2), stride=(2, 2)), ODD_IMAGES),

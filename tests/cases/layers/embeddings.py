@@ -6,7 +6,7 @@ import numpy as np
 
 from nn import EmbeddingLayer, EmbeddingSequenceLayer, InputType, NormalDistribution, WeightNoise
 
-from .base import LayerCase
+from .base import LayerCase, every
 
 WORDS = 4
 INDEX = InputType.feed_forward(1)
@@ -29,16 +29,22 @@ def _case(variant, layer_class, activation, function, input_type=INDEX, draws=Fa
 NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 
 EMBEDDING_CASES: dict[str, list[LayerCase]] = {
-    "embedding": [
-        _case("plain", EmbeddingLayer, "identity", float),
-        _case("bias", EmbeddingLayer, "tanh", np.tanh, has_bias=True),
-        _case("drops-nothing", EmbeddingLayer, "identity", float, drop_out=1.0),
-        _case("noised", EmbeddingLayer, "tanh", np.tanh, has_bias=True, weight_noise=NOISE),
-    ],
-    "embedding_sequence": [
-        _case("columns", EmbeddingSequenceLayer, "identity", float),
-        _case("series", EmbeddingSequenceLayer, "tanh", np.tanh, InputType.recurrent(1, 1), has_bias=True),
-        _case("one-step", EmbeddingSequenceLayer, "identity", float, infer_input_length=False),
-    ],
+    "embedding": every(
+        [
+            _case("plain", EmbeddingLayer, "identity", float),
+            _case("bias", EmbeddingLayer, "tanh", np.tanh, has_bias=True),
+            _case("drops-nothing", EmbeddingLayer, "identity", float, drop_out=1.0),
+            _case("noised", EmbeddingLayer, "tanh", np.tanh, has_bias=True, weight_noise=NOISE),
+        ],
+        silences=True,
+    ),
+    "embedding_sequence": every(
+        [
+            _case("columns", EmbeddingSequenceLayer, "identity", float),
+            _case("series", EmbeddingSequenceLayer, "tanh", np.tanh, InputType.recurrent(1, 1), has_bias=True),
+            _case("one-step", EmbeddingSequenceLayer, "identity", float, infer_input_length=False),
+        ],
+        silences=True,
+    ),
 }
 """Name in LAYERS -> rows."""

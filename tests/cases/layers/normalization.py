@@ -15,7 +15,7 @@ from nn import (
 )
 from optimize import MaxNormConstraint
 
-from .base import IMAGES, ROWS, LayerCase
+from .base import IMAGES, ROWS, LayerCase, every
 
 FEW = InputType.convolutional(3, 2, 2)
 
@@ -82,20 +82,26 @@ def _product_case(variant, **settings):
 
 
 NORMALIZATION_CASES: dict[str, list[LayerCase]] = {
-    "batch_normalization": [
-        _batch_case("rows"),
-        _batch_case("rows-var", use_log_std=False, decay=0.5, gamma=1.5, beta=-0.5, eps=0.1),
-        _batch_case("images", IMAGES),
-        _batch_case("images-locked", FEW, locked=(1.5, 0.25)),
-        _batch_case("rows-locked-gamma", locked=(2.0, 0.0), use_log_std=False),
-        _batch_case("constrained-drops-nothing", drop_out=0.5, constrain_all_parameters=MaxNormConstraint(0.5)),
-        _batch_case("one-minibatch", FEW, minibatch=False),
-    ],
-    "element_wise_multiplication": [
-        _product_case("tanh"),
-        _product_case("identity", activation="identity", n_out=5),
-        _product_case("dropped", drop_out=0.6),
-    ],
+    "batch_normalization": every(
+        [
+            _batch_case("rows"),
+            _batch_case("rows-var", use_log_std=False, decay=0.5, gamma=1.5, beta=-0.5, eps=0.1),
+            _batch_case("images", IMAGES),
+            _batch_case("images-locked", FEW, locked=(1.5, 0.25)),
+            _batch_case("rows-locked-gamma", locked=(2.0, 0.0), use_log_std=False),
+            _batch_case("constrained-drops-nothing", drop_out=0.5, constrain_all_parameters=MaxNormConstraint(0.5)),
+            _batch_case("one-minibatch", FEW, minibatch=False),
+        ],
+        mixes_places=True,
+    ),
+    "element_wise_multiplication": every(
+        [
+            _product_case("tanh"),
+            _product_case("identity", activation="identity", n_out=5),
+            _product_case("dropped", drop_out=0.6),
+        ],
+        silences=True,
+    ),
     "local_response_normalization": [
         _response_case("usual", 7),
         _response_case("strong", 4, n=3, k=1.0, alpha=0.5),

@@ -18,7 +18,7 @@ from nn import (
 )
 from nn.layers.losses.output import LossRuntime
 
-from .base import ROWS, LayerCase
+from .base import ROWS, LayerCase, every
 
 PIXELS = InputType.convolutional(3, 2, 4)
 VOXELS = InputType.convolutional3d(2, 3, 2, 3)
@@ -65,11 +65,14 @@ def _one_class(variant, activation, **settings):
 _WEIGHTED = LossMCXENT(weights=(0.5, 2.0, 1.0, 3.0))
 
 OUTPUT_CASES: dict[str, list[LayerCase]] = {
-    "center_loss_output": [
-        _case(CenterLossOutputLayer, ROWS, "mcxent", "softmax", "classes", n_out=3, lambda_=0.5),
-        _case(CenterLossOutputLayer, ROWS, "mse", "tanh", "classes", n_out=3, lambda_=0.3),
-        _case(CenterLossOutputLayer, ROWS, "l2", "tanh", "probabilities", n_out=3, lambda_=0.8, drop_out=0.6),
-    ],
+    "center_loss_output": every(
+        [
+            _case(CenterLossOutputLayer, ROWS, "mcxent", "softmax", "classes", n_out=3, lambda_=0.5),
+            _case(CenterLossOutputLayer, ROWS, "mse", "tanh", "classes", n_out=3, lambda_=0.3),
+            _case(CenterLossOutputLayer, ROWS, "l2", "tanh", "probabilities", n_out=3, lambda_=0.8, drop_out=0.6),
+        ],
+        silences=True,
+    ),
     "cnn3d_loss": [
         _case(Cnn3DLossLayer, VOXELS, "mcxent", "softmax", "classes"),
         _case(Cnn3DLossLayer, VOXELS, "mse", "tanh", "reals"),
@@ -83,30 +86,36 @@ OUTPUT_CASES: dict[str, list[LayerCase]] = {
         _case(CnnLossLayer, PIXELS, "mse", "identity", "reals"),
         _case(CnnLossLayer, PIXELS, "l2", "tanh", "reals", drop_out=0.6),
     ],
-    "ocnn_output": [
-        _one_class("sigmoid", "sigmoid"),
-        _one_class("tanh-drawn-r", "tanh", configure_r=False, nu=0.3),
-        _one_class("far-r", "tanh", initial_r_value=9.0, nu=0.5),
-        _one_class("dropped", "sigmoid", nu=0.5, initial_r_value=2.0, drop_out=0.7),
-    ],
+    "ocnn_output": every(
+        [
+            _one_class("sigmoid", "sigmoid"),
+            _one_class("tanh-drawn-r", "tanh", configure_r=False, nu=0.3),
+            _one_class("far-r", "tanh", initial_r_value=9.0, nu=0.5),
+            _one_class("dropped", "sigmoid", nu=0.5, initial_r_value=2.0, drop_out=0.7),
+        ],
+        looks_back=True,
+    ),
     "rnn_loss": [
         _case(RnnLossLayer, SERIES, "mcxent", "softmax", "classes"),
         _case(RnnLossLayer, SERIES, "mse", "tanh", "reals"),
         _case(RnnLossLayer, SERIES, "xent", "sigmoid", "bits", drop_out=0.6),
     ],
-    "rnn_output": [
-        _case(RnnOutputLayer, SERIES, "mcxent", "softmax", "classes", n_out=3),
-        _case(RnnOutputLayer, SERIES, "mcxent", "softmax", "classes", n_out=3, has_bias=False),
-        _case(RnnOutputLayer, SERIES, "sparse_mcxent", "softmax", "indices", n_out=3),
-        _case(RnnOutputLayer, SERIES, "mse", "tanh", "reals", n_out=3, drop_out=0.6),
-        _case(
-            RnnOutputLayer,
-            SERIES,
-            "l2",
-            "sigmoid",
-            "reals",
-            n_out=3,
-            weight_noise=WeightNoise(NormalDistribution(0.0, 0.3)),
-        ),
-    ],
+    "rnn_output": every(
+        [
+            _case(RnnOutputLayer, SERIES, "mcxent", "softmax", "classes", n_out=3),
+            _case(RnnOutputLayer, SERIES, "mcxent", "softmax", "classes", n_out=3, has_bias=False),
+            _case(RnnOutputLayer, SERIES, "sparse_mcxent", "softmax", "indices", n_out=3),
+            _case(RnnOutputLayer, SERIES, "mse", "tanh", "reals", n_out=3, drop_out=0.6),
+            _case(
+                RnnOutputLayer,
+                SERIES,
+                "l2",
+                "sigmoid",
+                "reals",
+                n_out=3,
+                weight_noise=WeightNoise(NormalDistribution(0.0, 0.3)),
+            ),
+        ],
+        silences=True,
+    ),
 }

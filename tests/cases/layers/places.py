@@ -21,7 +21,7 @@ from nn import (
     ZeroPaddingLayer,
 )
 
-from .base import IMAGES, ODD_IMAGES, ROWS, TAIL, LayerCase
+from .base import IMAGES, ODD_IMAGES, ROWS, TAIL, LayerCase, every
 
 SERIES = InputType.recurrent(3, 5)
 VOLUMES = InputType.convolutional3d(3, 4, 2, 2)
@@ -94,25 +94,31 @@ PLACES_CASES: dict[str, list[LayerCase]] = {
         _row("once", RepeatVector(), ROWS, (5, 1), lambda _, n, c, t: (n, c), POOLED),
         _row("dropped", RepeatVector(2, drop_out=0.6), ROWS, (5, 2), lambda _, n, c, t: (n, c), POOLED, True),
     ],
-    "space_to_batch": [
-        _row("square", SpaceToBatchLayer(2), IMAGES, (2, 3, 3), _to_batch((2, 2)), FOLDED, multiple=4),
-        _row("oblong", SpaceToBatchLayer((1, 3)), IMAGES, (2, 6, 2), _to_batch((1, 3)), FOLDED, multiple=3),
-        _row(
-            "padded",
-            SpaceToBatchLayer((2, 3), ((0, 1), (1, 0)), drop_out=SpatialDropout(0.6)),
-            ODD_IMAGES,
-            (3, 4, 2),
-            _to_batch((2, 3), 0, 1),
-            FOLDED,
-            draws=True,
-            multiple=6,
-        ),
-    ],
-    "space_to_depth": [
-        _row("two", SpaceToDepthLayer(2), IMAGES, (8, 3, 3), _to_depth(2, 2), CONVOLVED),
-        _row("three", SpaceToDepthLayer(3), IMAGES, (18, 2, 2), _to_depth(2, 3)),
-        _row("dropped", SpaceToDepthLayer(2, drop_out=0.6), IMAGES, (8, 3, 3), _to_depth(2, 2), draws=True),
-    ],
+    "space_to_batch": every(
+        [
+            _row("square", SpaceToBatchLayer(2), IMAGES, (2, 3, 3), _to_batch((2, 2)), FOLDED, multiple=4),
+            _row("oblong", SpaceToBatchLayer((1, 3)), IMAGES, (2, 6, 2), _to_batch((1, 3)), FOLDED, multiple=3),
+            _row(
+                "padded",
+                SpaceToBatchLayer((2, 3), ((0, 1), (1, 0)), drop_out=SpatialDropout(0.6)),
+                ODD_IMAGES,
+                (3, 4, 2),
+                _to_batch((2, 3), 0, 1),
+                FOLDED,
+                draws=True,
+                multiple=6,
+            ),
+        ],
+        mixes_places=True,
+    ),
+    "space_to_depth": every(
+        [
+            _row("two", SpaceToDepthLayer(2), IMAGES, (8, 3, 3), _to_depth(2, 2), CONVOLVED),
+            _row("three", SpaceToDepthLayer(3), IMAGES, (18, 2, 2), _to_depth(2, 3)),
+            _row("dropped", SpaceToDepthLayer(2, drop_out=0.6), IMAGES, (8, 3, 3), _to_depth(2, 2), draws=True),
+        ],
+        mixes_places=True,
+    ),
     "upsampling1d": [
         _row("three", Upsampling1D(3), SERIES, (3, 15), _repeated(3), POOLED),
         _row("dropped", Upsampling1D(2, drop_out=0.6), SERIES, (3, 10), _repeated(2), POOLED, True),

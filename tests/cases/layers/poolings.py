@@ -6,7 +6,7 @@ import numpy as np
 
 from nn import GlobalPoolingLayer, InputType, Subsampling1DLayer, Subsampling3DLayer
 
-from .base import IMAGES, TAIL, LayerCase
+from .base import IMAGES, TAIL, LayerCase, every
 from .places import POOLED
 
 SERIES = InputType.recurrent(2, 7)
@@ -90,16 +90,20 @@ def _global(kind, input_type, tail=TAIL, pool=None, **settings):
 
 
 POOLING_CASES: dict[str, list[LayerCase]] = {
-    "global_pooling": [
-        _global("max", SERIES),
-        _global("avg", SERIES, POOLED, collapse_dimensions=False),
-        _global("sum", SERIES, pooling_dimensions=(2,)),
-        _global("pnorm", IMAGES, pnorm=3),
-        _global("max", IMAGES, collapse_dimensions=False, drop_out=0.5),
-        _global("sum", IMAGES),
-        _global("avg", VOLUMES),
-        _global("max", VOLUMES, collapse_dimensions=False),
-    ],
+    "global_pooling": every(
+        [
+            _global("max", SERIES),
+            _global("avg", SERIES, POOLED, collapse_dimensions=False),
+            _global("sum", SERIES, pooling_dimensions=(2,)),
+            _global("pnorm", IMAGES, pnorm=3),
+            _global("max", IMAGES, collapse_dimensions=False, drop_out=0.5),
+            _global("sum", IMAGES),
+            _global("avg", VOLUMES),
+            _global("max", VOLUMES, collapse_dimensions=False),
+        ],
+        silences=True,
+        ends_masks=True,
+    ),
     "subsampling1d": [
         _series("max", kernel=2, stride=2),
         _series("max-same", kernel=3, stride=2, mode="same"),

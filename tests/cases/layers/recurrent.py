@@ -15,7 +15,7 @@ from nn import (
     WeightNoise,
 )
 
-from .base import LayerCase
+from .base import LayerCase, every
 
 SERIES = InputType.recurrent(3, 5)
 LONG = InputType.recurrent(2, 7)
@@ -82,12 +82,15 @@ def simple_rnn(x, params, activation=np.tanh):
 NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 
 RECURRENT_CASES: dict[str, list[LayerCase]] = {
-    "graves_bidirectional_lstm": [
-        LayerCase("sum", GravesBidirectionalLSTM(n_out=4, activation="tanh"), SERIES, both_directions, SERIES_TAIL),
-        LayerCase(
-            "one-step", GravesBidirectionalLSTM(n_out=2, activation="tanh"), TWO_STEPS, both_directions, SERIES_TAIL
-        ),
-    ],
+    "graves_bidirectional_lstm": every(
+        [
+            LayerCase("sum", GravesBidirectionalLSTM(n_out=4, activation="tanh"), SERIES, both_directions, SERIES_TAIL),
+            LayerCase(
+                "one-step", GravesBidirectionalLSTM(n_out=2, activation="tanh"), TWO_STEPS, both_directions, SERIES_TAIL
+            ),
+        ],
+        silences=True,
+    ),
     "graves_lstm": [
         LayerCase("peepholes", GravesLSTM(n_out=4, activation="tanh"), SERIES, lstm, SERIES_TAIL),
         LayerCase("two-steps", GravesLSTM(n_out=4, activation="tanh"), TWO_STEPS, lstm, SERIES_TAIL),
@@ -125,18 +128,21 @@ RECURRENT_CASES: dict[str, list[LayerCase]] = {
             "noised", LSTM(n_out=3, activation="tanh", weight_noise=NOISE), SERIES, lstm, SERIES_TAIL, draws=True
         ),
     ],
-    "simple_rnn": [
-        LayerCase("tanh", SimpleRnn(n_out=4, activation="tanh"), SERIES, simple_rnn, SERIES_TAIL),
-        LayerCase(
-            "normalized", SimpleRnn(n_out=4, activation="tanh", has_layer_norm=True), LONG, simple_rnn, SERIES_TAIL
-        ),
-        LayerCase(
-            "swish",
-            SimpleRnn(n_out=3, activation="swish"),
-            SERIES,
-            partial(simple_rnn, activation=lambda x: x * sigmoid(x)),
-            SERIES_TAIL,
-        ),
-    ],
+    "simple_rnn": every(
+        [
+            LayerCase("tanh", SimpleRnn(n_out=4, activation="tanh"), SERIES, simple_rnn, SERIES_TAIL),
+            LayerCase(
+                "normalized", SimpleRnn(n_out=4, activation="tanh", has_layer_norm=True), LONG, simple_rnn, SERIES_TAIL
+            ),
+            LayerCase(
+                "swish",
+                SimpleRnn(n_out=3, activation="swish"),
+                SERIES,
+                partial(simple_rnn, activation=lambda x: x * sigmoid(x)),
+                SERIES_TAIL,
+            ),
+        ],
+        silences=True,
+    ),
 }
 """Name in LAYERS -> rows."""

@@ -16,7 +16,7 @@ from nn import (
     TimeDistributed,
 )
 
-from .base import TAIL, LayerCase
+from .base import TAIL, LayerCase, every
 from .convolutions import convolved, window
 from .core import ACTIVATION_ORACLES
 
@@ -67,20 +67,20 @@ def _convolution(kernel, activation="tanh", mode="truncate", **settings):
     return layer, partial(convolved, conf=window(kernel, mode=mode), activation=activation)
 
 
-def _bidirectional(variant, mode, inside, draws=False):
+def _bidirectional(variant, mode, inside, silences=True, **said):
     layer, oracle = inside
     both = partial(both_ways, oracle=oracle, mode=mode)
-    return LayerCase(variant, Bidirectional(layer, mode), SERIES, both, POOLED, draws=draws)
+    return LayerCase(variant, Bidirectional(layer, mode), SERIES, both, POOLED, silences=silences, **said)
 
 
 def _bidirectional_last():
     layer, oracle = _recurrent()
     both = partial(both_ways, oracle=partial(last_step, oracle=oracle), mode="concat")
-    return LayerCase("of-last-steps", Bidirectional(LastTimeStep(layer)), SERIES, both)
+    return LayerCase("of-last-steps", Bidirectional(LastTimeStep(layer)), SERIES, both, silences=True, ends_masks=True)
 
 
-def _last(variant, layer, oracle, draws=False):
-    return LayerCase(variant, LastTimeStep(layer), SERIES, partial(last_step, oracle=oracle), draws=draws)
+def _last(variant, layer, oracle, silences=True, **said):
+    return LayerCase(variant, LastTimeStep(layer), SERIES, partial(last_step, oracle=oracle), silences=silences, **said)
 
 
 def _wrapped(variant, wrap, inside, tail=POOLED):
@@ -100,7 +100,7 @@ _BOTH = partial(both_ways, oracle=step_by_step, mode="concat")
 WRAPPING_CASES: dict[str, list[LayerCase]] = {
     "bidirectional": [
         *(_bidirectional(mode, mode, _RECURRENT) for mode in JOINED),
-        _bidirectional("mul-causal", "mul", _convolution(2, "sigmoid", "causal")),
+        _bidirectional("mul-causal", "mul", _convolution(2, "sigmoid", "causal"), silences=False),
         _bidirectional("dropped", "add", _recurrent(drop_out=0.7), draws=True),
         _bidirectional_last(),
         _bidirectional(
@@ -109,26 +109,35 @@ WRAPPING_CASES: dict[str, list[LayerCase]] = {
             (Bidirectional(_RECURRENT[0], "mul"), partial(both_ways, oracle=step_by_step, mode="mul")),
         ),
     ],
-    "last_time_step": [
-        _last("recurrent", *_RECURRENT),
-        _last("dropped", *_recurrent(drop_out=0.8), draws=True),
-        _last("convolution", *_INSIDE),
-        _last("bidirectional", Bidirectional(_RECURRENT[0]), _BOTH),
-        _last("masked-zeros", MaskZeroLayer(_RECURRENT[0]), step_by_step),
-        _last(
-            "every-step",
-            TimeDistributed(DenseLayer(n_out=4, activation="sigmoid")),
-            partial(at_every_step, activation="sigmoid"),
-        ),
-    ],
-    "mask_zero": [
-        _wrapped("recurrent", MaskZeroLayer, _RECURRENT),
-        _wrapped("ones", partial(MaskZeroLayer, masking_value=1.0), _INSIDE),
-    ],
-    "time_distributed": [
-        _distributed("tanh", "tanh"),
-        _distributed("softmax", "softmax"),
-        _distributed("dropped", "sigmoid", drop_out=0.7),
-    ],
+    "last_time_step": every(
+        [
+            _last("recurrent", *_RECURRENT),
+            _last("dropped", *_recurrent(drop_out=0.8), draws=True),
+            _last("convolution", *_INSIDE, silences=False),
+            _last("bidirectional", Bidirectional(_RECURRENT[0]), _BOTH),
+            _last("masked-zeros", MaskZeroLayer(_RECURRENT[0]), step_by_step, silences=False),
+            _last(
+                "every-step",
+                TimeDistributed(DenseLayer(n_out=4, activation="sigmoid")),
+                partial(at_every_step, activation="sigmoid"),
+            ),
+        ],
+        ends_masks=True,
+    ),
+    "mask_zero": every(
+        [
+            _wrapped("recurrent", MaskZeroLayer, _RECURRENT),
+            _wrapped("ones", partial(MaskZeroLayer, masking_value=1.0), _INSIDE),
+        ],
+        ends_masks=True,
+    ),
+    "time_distributed": every(
+        [
+            _distributed("tanh", "tanh"),
+            _distributed("softmax", "softmax"),
+            _distributed("dropped", "sigmoid", drop_out=0.7),
+        ],
+        silences=True,
+    ),
 }
 """Name in LAYERS -> rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import nd
 from nd.activations import Sigmoid, Softmax
 from nn import LSTM, DenseLayer, FrozenLayer, InputType, NormalDistribution
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
+from tests.cases.layers import LAYER_CASES
 from tests.cases.own_parts import Wavy
+from tests.cases.vertices import VERTEX_CASES
 
 from .graph_cases import GRAPHS
 from .multi_cases import MULTI
@@ -354,5 +357,28 @@ def _calculator() -> Any:
     return DataSetLossCalculator(iterator())
 
 
-CASES: Makers = {**_FACADE, **_DATA, **MULTI, **SERIES, **_CURVES, **_evaluations(), **_NETWORKS, **GRAPHS, **_TRAINING}
+def _of_rows() -> Makers:
+    """Return the fields without a default of layers and vertices, as their rows in tests/cases have them."""
+    parts = [row.layer for rows in LAYER_CASES.values() for row in rows]
+    parts += [row.vertex for rows in VERTEX_CASES.values() for row in rows]
+    return {f"nn.{type(part).__name__}": _needed(part) for part in reversed(parts)}
+
+
+def _needed(part: Any) -> dict[str, Any]:
+    needed = [field.name for field in fields(part) if field.init and field.default is field.default_factory is MISSING]
+    return {name: getattr(part, name) for name in needed}
+
+
+CASES: Makers = {
+    **_of_rows(),
+    **_FACADE,
+    **_DATA,
+    **MULTI,
+    **SERIES,
+    **_CURVES,
+    **_evaluations(),
+    **_NETWORKS,
+    **GRAPHS,
+    **_TRAINING,
+}
 """Name of a target -> good arguments, or a function of the folder that makes them."""

@@ -111,10 +111,6 @@ GRAPHS: dict[str, Any] = {
         "outputs": ["out"],
     },
     "nn.PreprocessorVertex": {"preprocessor": CnnToFeedForwardPreProcessor(2, 2, 1)},
-    "nn.ReshapeVertex": {"new_shape": (-1, 2, 2)},
-    "nn.ScaleVertex": {"scale_factor": 0.5},
-    "nn.SubsetVertex": {"from_": 0, "to": 1},
     "nn.TransferLearning.GraphBuilder": lambda folder: {"graph": graph()},
-    "nn.UnstackVertex": {"from_": 0, "stack_size": 2},
     "nn.load": lambda folder: {"path": saved_graph(folder)},
 }  # fmt: skip

@@ -26,7 +26,8 @@ EXEMPT: dict[str, str] = {
             "apply", "coefficients", "apply_dropout", "backprop", "get_parameter", "constrained", "on", "draw",
             "pre_process", "feed_forward_mask", "mask", "mask_into", "numbers", "value_of_sum", "at", "value_at",
             "count", "learning_rate_at", "coefficient_for", "terminate", "retained", "dropout_factors", "direction",
-            "first_step", "learn", "refine", "set_state", "slope", "terms", "get_in_order", "gain",
+            "first_step", "learn", "read_labels", "refine", "set_state", "slope", "terms", "get_in_order", "gain",
+            "unmasked_gradient",
         )], _STEP,
     ),
     **dict.fromkeys(

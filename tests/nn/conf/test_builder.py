@@ -60,6 +60,7 @@ from optimize.builder import snake_case
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
+from tests.cases.layers import LAYER_CASES
 from tests.cells import every_row
 
 
@@ -210,7 +211,7 @@ def test_every_field_has_its_call(target):
     axes = getattr(target, "axes", 2)
     axes = axes if isinstance(axes, int) else len(axes)
     unshared = target in (LocallyConnected1D, LocallyConnected2D)
-    given = {
+    given = of_rows(target) | {
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
         "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
         "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
@@ -251,6 +252,16 @@ def test_every_field_has_its_call(target):
     for name in names:
         builder = getattr(builder, camel_case(name))(given[name])
     assert builder.build() == target(**{name: given[name] for name in names})
+
+
+def of_rows(target):
+    """Return what the rows of a layer say of its fields, other than the defaults where they do."""
+    rows = [case.layer for rows in LAYER_CASES.values() for case in rows if type(case.layer) is target]
+    said = {}
+    for field in fields(target):
+        values = [getattr(layer, field.name) for layer in rows]
+        said |= {field.name: next((each for each in values if each != field.default), values[0])} if values else {}
+    return said
 
 
 @pytest.mark.parametrize("target", [NeuralNetConfiguration, DenseLayer])

@@ -18,6 +18,8 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, NormalDist
 from nn.terms.noise import Retaining
 from optimize import FixedSchedule
 from optimize.earlystopping import DataSetLossCalculator, MaxEpochsTerminationCondition
+from tests.cases.layers import LAYER_CASES
+from tests.cases.vertices import VERTEX_CASES
 from tests.cells import every_row
 
 
@@ -39,21 +41,23 @@ SOUND = {
         "score_calculator": DataSetLossCalculator([]),
         "epoch_termination_conditions": MaxEpochsTerminationCondition(1),
     },
-    "FrozenLayer": {"layer": DenseLayer()},
-    "FrozenLayerWithBackprop": {"layer": DenseLayer()},
     "LayerVertex": {"layer": DenseLayer()},
     "LostSchedule": {"updater": "AdaGrad", "name": "learning_rate"},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
     "NetworkConfiguration": {"base": NeuralNetConfiguration(seed=1)},
     "ParamSpec": {"name": "W", "shape": (1, 1)},
     "RampSchedule": {"base_schedule": FixedSchedule(1.0), "num_iter": 3},
-    "ReshapeVertex": {"new_shape": (-1, 1)},
     "ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "TransferLearning": {"network": network_of_one_layer()},
     "_Times": {"schedule": FixedSchedule(1.0), "times": 2},
     "WeightNoise": {"distribution": NormalDistribution()},
 }
-"""Class -> what it needs to be made, where that is not one number for each field without a default."""
+"""Class -> what it needs to be made, where that is not one number for each field without a default.
+
+Layers and vertices need what their rows in tests/cases have.
+"""
+PARTS = {type(row.layer): row.layer for rows in LAYER_CASES.values() for row in rows}
+PARTS |= {type(row.vertex): row.vertex for rows in VERTEX_CASES.values() for row in rows}
 NUMBERS = {"schedule_type": "epoch", "values": {0: 0.5}, "p": 0.5, "rate": 0.5, "n": 1, "cycle_length": 9}
 NAN = float("nan")
 
@@ -90,7 +94,8 @@ def sound(part):
         for field in dataclasses.fields(part)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING and field.init
     ]
-    return {name: NUMBERS.get(name, 1) for name in needed} | SOUND.get(part.__name__, {})
+    of_row = {name: getattr(PARTS[part], name) for name in needed} if part in PARTS else {}
+    return {name: NUMBERS.get(name, 1) for name in needed} | of_row | SOUND.get(part.__name__, {})
 
 
 def kinds_of(annotation):

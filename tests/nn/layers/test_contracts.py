@@ -33,15 +33,6 @@ from tests.step_plans import recorded, split_small_minibatches, workers_of
 
 N = 8  # examples in a minibatch
 COUNTED = np.array([1, 0, 1, 1, 0, 1, 1, 0])
-SILENCES = {
-    "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
-    "EmbeddingSequenceLayer", "GlobalPoolingLayer", "GravesBidirectionalLSTM", "OutputLayer", "RnnOutputLayer",
-    "SimpleRnn",
-}  # fmt: skip
-ENDS_MASKS = {
-    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LastTimeStep", "LearnedSelfAttentionLayer",
-    "MaskZeroLayer", "PrimaryCapsules",
-}  # fmt: skip
 ROWS_IN = InputType.feed_forward(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -107,17 +98,12 @@ def examples_that_do_not_count_change_nothing(case):
     assert_those_that_count(case, net, x, y, found)
 
 
-def looks_back(case):
-    """Tell whether the layer keeps the outputs of an epoch."""
-    return type(case.layer).__name__ == "OCNNOutputLayer"
-
-
 def assert_those_that_count(case, net, x, y, found, features_mask=None):
     """Compare with the step of the examples that count alone: sums over them, the score divided by all N.
 
     What draws draws other numbers then; what couples examples, or keeps means of them, sees another minibatch.
     """
-    if not (case.draws or case.couples or looks_back(case)):
+    if not (case.draws or case.couples or case.looks_back):
         kept = step(net, x[COUNTED > 0], y[COUNTED > 0], features_mask)
         np.testing.assert_allclose(found[0] * N, kept[0] * COUNTED.sum(), **CLOSE)
         np.testing.assert_allclose(found[1], kept[1], **CLOSE)
@@ -130,21 +116,9 @@ def mask_of_examples(x):
     return COUNTED.reshape(-1, *(1 for _ in x.shape[1:])).astype(float)
 
 
-def ends_masks(layer):
-    """Tell whether a layer, or one inside of it, hands no mask on."""
-    return any(type(part).__name__ in ENDS_MASKS for part in layers_in(layer))
-
-
-def silences(layer):
-    """Tell whether what a mask takes out becomes zeros: an LSTM looks at it inside of LastTimeStep alone."""
-    names = [type(part).__name__ for part in layers_in(layer)]
-    in_last = "LastTimeStep" in names and names[-1] in ("GravesLSTM", "LSTM")
-    return (names[-1] in SILENCES or in_last) and "MaskZeroLayer" not in names  # which has a mask of its own
-
-
-def layers_in(layer):
-    """Return a layer, the one that it wraps, and so on."""
-    return [layer, *(layers_in(layer.layer) if hasattr(layer, "layer") else ())]
+def hands_on(net, mask):
+    """Tell whether the first layer's mask goes on to the next one."""
+    return net.get_layer(0).feed_forward_mask(nd.create(mask)) is not None
 
 
 def a_features_mask_takes_examples_out_of_score_and_gradient(case):
@@ -152,8 +126,9 @@ def a_features_mask_takes_examples_out_of_score_and_gradient(case):
     net = network(case)
     x, y = batch(case, net)
     mask = mask_of_examples(x)
-    ends = any(ends_masks(layer) for layer in net.conf.layers)
-    labels_mask = COUNTED[:, None].astype(float) if ends else None
+    assert hands_on(net, mask) != case.ends_masks, f"the row must say ends_masks={not case.ends_masks}"
+    pooled = any(isinstance(layer, GlobalPoolingLayer) for layer in case.tail)
+    labels_mask = COUNTED[:, None].astype(float) if case.ends_masks or pooled else None
     found = step(net, x, y, mask, labels_mask)
     if not case.couples:
         assert_close(step(net, other(x, case), y, mask, labels_mask), found)
@@ -167,7 +142,7 @@ def what_a_layer_silences_sends_no_gradient_back(case):
     mask = mask_of_examples(x)
     activations = nd.to_host(forward(net.get_layer(0), x, case.draws, mask)[0])
     silenced = len(activations) == N and not activations[COUNTED == 0].any()
-    assert silenced == silences(case.layer)
+    assert silenced == case.silences, f"the row must say silences={silenced}"
     if silenced and case.tail:
         labels_mask = np.ones((N, 1))
         assert_close(step(net, other(x, case), y, mask, labels_mask), step(net, x, y, mask, labels_mask))
@@ -188,10 +163,8 @@ def test_masked_examples(case):
 def looks_at_one_place(case):
     """Tell whether an activation depends on one place of the input, so that none beside a masked one sees it."""
     layer = case.layer.innermost
-    together = {"BatchNormalization", "RecurrentAttentionLayer", "SpaceToBatchLayer", "SpaceToDepthLayer"}
-    apart = type(layer).__name__ not in together and not ends_masks(case.layer)
-    apart = apart and (silences(case.layer) or not hasattr(layer, "weight_init_recurrent"))  # from place to place
-    apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
+    from_place_to_place = hasattr(layer, "weight_init_recurrent") and not case.silences
+    apart = not (case.mixes_places or case.ends_masks or from_place_to_place)
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 
 
@@ -275,7 +248,7 @@ def test_steps_from_the_record_are_the_steps_themselves(case):
 
 def may_be_recorded(case):
     """What decides on values (sparse labels are looked at) or keeps a state of its own is not; what draws is."""
-    return not (case.labels == "indices" or looks_back(case))
+    return not (case.labels == "indices" or case.looks_back)
 
 
 # ---- layers of a user's own, one of each family

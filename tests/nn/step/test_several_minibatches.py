@@ -9,12 +9,12 @@ import nd
 from nd.dataset import DataSet, MultiDataSet
 from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, Listener, Sgd
-from tests.nn.layers.test_contracts import N, batch, looks_back, network
+from tests.nn.layers.test_contracts import N, batch, network
 from tests.nn.layers.test_every_layer import FIRST_ROWS
 
 CUTS = [0, 1, 3, 6, N]
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
-SUMMED = [row for row in FIRST_ROWS if not any((row.values[0].couples, row.values[0].draws, looks_back(row.values[0])))]
+SUMMED = [row for row in FIRST_ROWS if not any((row.values[0].couples, row.values[0].draws, row.values[0].looks_back))]
 """Rows of layers whose numbers do not depend on the minibatch that an example is in."""
 
 
