@@ -199,14 +199,23 @@ class DataSet(ByClass, ByValue):
 
         return load_data_set(path)
 
-    def to_multi_data_set(self) -> MultiDataSet:
-        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
+    def as_multi(self) -> MultiDataSet:
+        """Return a MultiDataSet of one input and at most one output that shares these arrays."""
         from nd.dataset.multi_data_set import MultiDataSet
 
         labels, masks = (None, None) if self.labels is None else ([self.labels], [self.labels_mask])
         same = MultiDataSet([self.features], labels, [self.features_mask], masks)
         same.class_names = self.class_names
         return same
+
+    def to_multi_data_set(self) -> MultiDataSet:
+        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
+        return self.as_multi()
+
+    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
+        self.features = features[0]
+        if labels:
+            self.labels = labels[0]
 
     def _fields(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]

@@ -87,6 +87,12 @@ class MultiDataSet(Examples):
                     f"{describe_shape(mask.shape)} and {describe_shape(array.shape)}."
                 )
 
+    def as_multi(self) -> MultiDataSet:
+        return self
+
+    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
+        self.features, self.labels = list(features), list(labels)
+
     def aligned_examples(self) -> int:
         """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
         n = self.num_examples()
