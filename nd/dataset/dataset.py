@@ -17,8 +17,6 @@ from nd.dataset.checks import AnyArray, as_array, check_count
 if TYPE_CHECKING:
     from nd.dataset.merging import Parts
     from nd.dataset.multi_data_set import MultiDataSet
-    from nd.files.reading import Source
-    from nd.files.writing import Target
 
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
@@ -159,45 +157,6 @@ class DataSet(ByClass, ByValue):
             joined.labels = joined.features
         joined.class_names = next((one.class_names for one in sets if one.class_names is not None), None)
         return joined
-
-    def save(self, path: Target) -> None:
-        """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
-
-        Parameters
-        ----------
-        path : path or binary file object
-
-        Raises
-        ------
-        OSError
-            The file cannot be written.
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.DataSet.save. Differs: Java replaces nothing atomically, and also writes the
-        examples' metadata, which ndwright has not.
-        """
-        from nd.dataset.storage import save_data_set
-
-        save_data_set(self, path)
-
-    @staticmethod
-    def load(path: Source) -> DataSet:
-        """Read a file that `save`, or Java's ``DataSet.save``, wrote. Java's example metadata is not read.
-
-        Parameters
-        ----------
-        path : path or binary file object
-            A file object is read from its position to its end.
-
-        Raises
-        ------
-        FormatError
-            The file is truncated, holds no features, contradicts itself, or is of another kind.
-        """
-        from nd.dataset.storage import load_data_set
-
-        return load_data_set(path)
 
     def as_multi(self) -> MultiDataSet:
         """Return a MultiDataSet of one input and at most one output that shares these arrays."""

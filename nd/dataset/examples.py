@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from nd.arguments import Count, checked
 from nd.dataset.checks import AnyArray, check_count, from_list
 from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaNames, java_attribute
+
+if TYPE_CHECKING:
+    from nd.files.reading import Source
+    from nd.files.writing import Target
 
 Part = TypeVar("Part")
 
@@ -208,6 +212,47 @@ class Examples(JavaNames):
         if self.class_names is not None:
             same.class_names = self.class_names
         return same
+
+    def save(self, path: Target) -> None:
+        """Write the file that Java's ``load(File)`` of the class reads. A failure leaves an existing file as it was.
+
+        Parameters
+        ----------
+        path : path or binary file object
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.save, MultiDataSet.save. Differs: Java replaces nothing atomically, and
+        also writes the examples' metadata, which ndwright has not. A mask that is not there among masks of a
+        MultiDataSet that are stands as the array [-1], which Java reads as a mask unless the same thread has written
+        one before; so give a mask of ones where Java is to read the file.
+        """
+        from nd.dataset.storage import save_data_set
+
+        save_data_set(self, path)
+
+    @classmethod
+    def load(cls, path: Source) -> Self:
+        """Read a file that `save`, or Java's, wrote. Java's example metadata is not read.
+
+        Parameters
+        ----------
+        path : path or binary file object
+            A file object is read from its position to its end.
+
+        Raises
+        ------
+        FormatError
+            The file is truncated, holds no features, contradicts itself, or is of another kind.
+        """
+        from nd.dataset.storage import load_data_set
+
+        return load_data_set(cls, path)
 
     def _present(self) -> list[tuple[str, AnyArray]]:
         return [(name, array) for name, array in self._fields() if array is not None]

@@ -12,8 +12,6 @@ from nd.dataset.examples import Examples
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
-    from nd.files.reading import Source
-    from nd.files.writing import Target
 
 _GROUPS = ("features", "labels", "features_masks", "labels_masks")
 _UNSET: Any = object()
@@ -210,46 +208,6 @@ class MultiDataSet(Examples):
         whole = MultiDataSet(**joined)
         whole.class_names = names_of("MultiDataSet", sets)
         return whole
-
-    def save(self, path: Target) -> None:
-        """Write the file that Java's ``MultiDataSet.load(File)`` reads. A failure leaves an existing file as it was.
-
-        Parameters
-        ----------
-        path : path or binary file object
-
-        Raises
-        ------
-        OSError
-            The file cannot be written.
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.MultiDataSet.save. Differs: Java replaces nothing atomically, and writes
-        metadata of examples. A mask that is not there among masks that are stands as the array [-1], which Java reads
-        as a mask unless the same thread has written one before; so give a mask of ones where Java is to read the file.
-        """
-        from nd.dataset.multi_storage import save_multi_data_set
-
-        save_multi_data_set(self, path)
-
-    @staticmethod
-    def load(path: Source) -> MultiDataSet:
-        """Read a file that `save`, or Java's ``MultiDataSet.save``, wrote. Java's example metadata is not read.
-
-        Parameters
-        ----------
-        path : path or binary file object
-            A file object is read from its position to its end.
-
-        Raises
-        ------
-        FormatError
-            The file is truncated, holds no features, contradicts itself, or is of another kind.
-        """
-        from nd.dataset.multi_storage import load_multi_data_set
-
-        return load_multi_data_set(path)
 
     def _get(self, group: str, index: int | None) -> Any:
         arrays = getattr(self, group)

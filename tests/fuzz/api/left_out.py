@@ -89,11 +89,12 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "change_set", "changed_arrays", "check_array", "check_given", "check_initialized", "check_labels",
             "check_lengths", "check_mask", "check_not_learning", "check_number", "check_outputs", "check_repeatable",
-            "check_same_dtype", "check_sizes", "check_source", "fitted_group", "fixed", "hear_gradient",
-            "hear_iteration", "map_arrays", "new_normalizer", "new_statistics", "normalizer_of", "note_sizes",
-            "part_of", "point", "pre_processed", "read_rows", "read_settings", "result_of", "rows_of", "set_arrays",
-            "set_numbers", "set_rows", "single", "steps_of", "take_over", "through", "value_of", "weigh", "who",
-            "with_rows", "write_settings", "written",
+            "check_same_dtype", "check_sizes", "check_source", "checked_cursor", "fitted_group", "fixed",
+            "hear_gradient", "hear_iteration", "map_arrays", "minibatch_of", "new_items", "new_normalizer",
+            "new_statistics", "normalizer_of", "note_sizes", "part_of", "point", "pre_processed", "read_ahead",
+            "read_rows", "read_settings", "result_of", "rows_of", "set_arrays", "set_numbers", "set_rows", "single",
+            "size_of_next", "start_at", "steps_of", "take_over", "through", "value_of", "weigh", "who", "with_rows",
+            "write_settings", "written",
         )], _SHARED,
     ),
     **dict.fromkeys(
