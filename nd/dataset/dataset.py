@@ -15,7 +15,6 @@ from nd.dataset.by_value import ByValue
 from nd.dataset.checks import AnyArray, as_array, check_count
 
 if TYPE_CHECKING:
-    from nd.dataset.merging import Parts
     from nd.dataset.multi_data_set import MultiDataSet
 
 
@@ -146,17 +145,9 @@ class DataSet(ByClass, ByValue):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import checked_sets, merged, names_of
+        from nd.dataset.merging import merged_sets
 
-        sets = checked_sets(data_sets, DataSet)
-        features, features_mask = merged(_parts(sets, "features"))
-        labels, labels_mask = merged(_parts(sets, "labels"))
-        joined = DataSet(features, labels, features_mask, labels_mask)
-        joined.class_names = names_of("DataSet", sets)
-        if all(data_set.labels is data_set.features for data_set in sets):
-            joined.labels = joined.features
-        joined.class_names = next((one.class_names for one in sets if one.class_names is not None), None)
-        return joined
+        return merged_sets(DataSet, data_sets)
 
     def as_multi(self) -> MultiDataSet:
         """Return a MultiDataSet of one input and at most one output that shares these arrays."""
@@ -176,10 +167,10 @@ class DataSet(ByClass, ByValue):
         if labels:
             self.labels = labels[0]
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
-    def _with(self, arrays: list[AnyArray | None]) -> DataSet:
+    def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
         data_set = DataSet(*arrays)
         if self.class_names is not None:
             data_set.class_names = self.class_names
@@ -257,10 +248,3 @@ def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
 def second_axis(array: AnyArray) -> int:
     """Return the length of the second axis, 1 where there is none."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1
-
-
-def _parts(sets: list[DataSet], name: str) -> Parts:
-    from nd.dataset.merging import Parts
-
-    arrays, masks = ([getattr(data_set, each) for data_set in sets] for each in (name, f"{name}_mask"))
-    return Parts("DataSet", name, f"{name}_mask", arrays, masks, [data_set.num_examples() for data_set in sets])

@@ -30,12 +30,12 @@ class Examples(JavaNames):
     A network maps labels to its own order of the classes by them. Parts, copies and merged sets have them too.
     """
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         """Return the name of every place for an array, and what stands there; features first."""
         raise NotImplementedError
 
-    def _with(self, arrays: list[AnyArray | None]) -> Self:
-        """Return another one with arrays in the order of `_fields`."""
+    def with_arrays(self, arrays: list[AnyArray | None]) -> Self:
+        """Return another one with arrays in the order of `named_arrays`."""
         raise NotImplementedError
 
     def as_multi(self) -> Any:
@@ -54,7 +54,7 @@ class Examples(JavaNames):
         """Whether the other has the same arrays, of the same dtypes, to 1e-5, as Java compares them."""
         if not isinstance(other, type(self)):
             return NotImplemented
-        pairs = self._fields(), other._fields()
+        pairs = self.named_arrays(), other.named_arrays()
         names = [[name for name, _ in fields] for fields in pairs]
         return names[0] == names[1] and all(_are_equal(a, b) for (_, a), (_, b) in zip(*pairs, strict=True))
 
@@ -208,7 +208,7 @@ class Examples(JavaNames):
         for _, array in self._present():
             if id(array) not in mapped:
                 mapped[id(array)] = function(array)
-        same = self._with([None if array is None else mapped[id(array)] for _, array in self._fields()])
+        same = self.with_arrays([None if array is None else mapped[id(array)] for _, array in self.named_arrays()])
         if self.class_names is not None:
             same.class_names = self.class_names
         return same
@@ -255,7 +255,7 @@ class Examples(JavaNames):
         return load_data_set(cls, path)
 
     def _present(self) -> list[tuple[str, AnyArray]]:
-        return [(name, array) for name, array in self._fields() if array is not None]
+        return [(name, array) for name, array in self.named_arrays() if array is not None]
 
     def _rows(self, order: np.ndarray) -> Self:
         return self.map_arrays(lambda array: _gather(array, order))

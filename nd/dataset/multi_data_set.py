@@ -94,7 +94,7 @@ class MultiDataSet(Examples):
     def aligned_examples(self) -> int:
         """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
         n = self.num_examples()
-        for name, array in self._fields():
+        for name, array in self.named_arrays():
             if array is not None and array.shape[0] != n:
                 raise ShapeError(
                     f"MultiDataSet: expected as many {name} as features[0] to take examples out, got {name} "
@@ -188,26 +188,9 @@ class MultiDataSet(Examples):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import Parts, checked_sets, merged, names_of
+        from nd.dataset.merging import merged_sets
 
-        sets = checked_sets(data_sets, MultiDataSet)
-        counts = [data_set.num_examples() for data_set in sets]
-        joined: dict[str, list[Any]] = {group: [] for group in _GROUPS}
-        for group in ("features", "labels"):
-            for i in range(_same_number(sets, group)):
-                arrays, masks = ([getattr(each, name)[i] for each in sets] for name in (group, f"{group}_masks"))
-                array, mask = merged(
-                    Parts("MultiDataSet", f"{group}[{i}]", f"{group}_masks[{i}]", arrays, masks, counts)
-                )
-                joined[group].append(array)
-                joined[f"{group}_masks"].append(mask)
-        for i in range(len(joined["labels"])):  # labels that are the features of an input in all of them stay so
-            for j in range(len(joined["features"])):
-                if all(each.labels[i] is each.features[j] for each in sets):
-                    joined["labels"][i] = joined["features"][j]
-        whole = MultiDataSet(**joined)
-        whole.class_names = names_of("MultiDataSet", sets)
-        return whole
+        return merged_sets(MultiDataSet, data_sets)
 
     def _get(self, group: str, index: int | None) -> Any:
         arrays = getattr(self, group)
@@ -239,10 +222,10 @@ class MultiDataSet(Examples):
         at = _checked_index(f"set_{group}_masks", index, len(masks))
         masks[at] = None if mask is None else as_array(f"MultiDataSet.set_{group}_masks", mask)
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(f"{group}[{i}]", array) for group in _GROUPS for i, array in enumerate(getattr(self, group))]
 
-    def _with(self, arrays: list[AnyArray | None]) -> MultiDataSet:
+    def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays
         for group in _GROUPS:
             count = len(getattr(self, group))
@@ -278,14 +261,3 @@ def _checked_index(method: str, index: Any, count: int) -> int:
     if not count:
         raise DataError(f"MultiDataSet.{method}: index must be of an array that is there, got {index!r} of none.")
     return check_count(f"MultiDataSet.{method}", "index", index, 0, count - 1)
-
-
-def _same_number(sets: list[MultiDataSet], group: str) -> int:
-    counts = [len(getattr(data_set, group)) for data_set in sets]
-    for i, count in enumerate(counts):
-        if count != counts[0]:
-            raise DataError(
-                f"MultiDataSet.merge: expected {counts[0]} arrays of {group}, as in the first, got {count} in "
-                f"MultiDataSet {i}."
-            )
-    return counts[0]
