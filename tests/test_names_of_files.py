@@ -110,7 +110,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
     ]
     assert [path for path, node in calls if len(node.args) != 3] == []
     assert {path for path, _ in calls} == {
-        "nd/dataset/multi_storage.py", "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
+        "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
         "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
         "nn/files/archive.py", "nn/pictures/files.py", "optimize/listeners/checkpoint_folder.py",
         "optimize/listeners/html_report.py",

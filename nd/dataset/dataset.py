@@ -15,10 +15,7 @@ from nd.dataset.by_value import ByValue
 from nd.dataset.checks import AnyArray, as_array, check_count
 
 if TYPE_CHECKING:
-    from nd.dataset.merging import Parts
     from nd.dataset.multi_data_set import MultiDataSet
-    from nd.files.reading import Source
-    from nd.files.writing import Target
 
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
@@ -148,59 +145,12 @@ class DataSet(ByClass, ByValue):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import checked_sets, merged, names_of
+        from nd.dataset.merging import merged_sets
 
-        sets = checked_sets(data_sets, DataSet)
-        features, features_mask = merged(_parts(sets, "features"))
-        labels, labels_mask = merged(_parts(sets, "labels"))
-        joined = DataSet(features, labels, features_mask, labels_mask)
-        joined.class_names = names_of("DataSet", sets)
-        if all(data_set.labels is data_set.features for data_set in sets):
-            joined.labels = joined.features
-        joined.class_names = next((one.class_names for one in sets if one.class_names is not None), None)
-        return joined
+        return merged_sets(DataSet, data_sets)
 
-    def save(self, path: Target) -> None:
-        """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
-
-        Parameters
-        ----------
-        path : path or binary file object
-
-        Raises
-        ------
-        OSError
-            The file cannot be written.
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.DataSet.save. Differs: Java replaces nothing atomically, and also writes the
-        examples' metadata, which ndwright has not.
-        """
-        from nd.dataset.storage import save_data_set
-
-        save_data_set(self, path)
-
-    @staticmethod
-    def load(path: Source) -> DataSet:
-        """Read a file that `save`, or Java's ``DataSet.save``, wrote. Java's example metadata is not read.
-
-        Parameters
-        ----------
-        path : path or binary file object
-            A file object is read from its position to its end.
-
-        Raises
-        ------
-        FormatError
-            The file is truncated, holds no features, contradicts itself, or is of another kind.
-        """
-        from nd.dataset.storage import load_data_set
-
-        return load_data_set(path)
-
-    def to_multi_data_set(self) -> MultiDataSet:
-        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
+    def as_multi(self) -> MultiDataSet:
+        """Return a MultiDataSet of one input and at most one output that shares these arrays."""
         from nd.dataset.multi_data_set import MultiDataSet
 
         labels, masks = (None, None) if self.labels is None else ([self.labels], [self.labels_mask])
@@ -208,10 +158,19 @@ class DataSet(ByClass, ByValue):
         same.class_names = self.class_names
         return same
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def to_multi_data_set(self) -> MultiDataSet:
+        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
+        return self.as_multi()
+
+    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
+        self.features = features[0]
+        if labels:
+            self.labels = labels[0]
+
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
-    def _with(self, arrays: list[AnyArray | None]) -> DataSet:
+    def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
         data_set = DataSet(*arrays)
         if self.class_names is not None:
             data_set.class_names = self.class_names
@@ -289,10 +248,3 @@ def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
 def second_axis(array: AnyArray) -> int:
     """Return the length of the second axis, 1 where there is none."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1
-
-
-def _parts(sets: list[DataSet], name: str) -> Parts:
-    from nd.dataset.merging import Parts
-
-    arrays, masks = ([getattr(data_set, each) for data_set in sets] for each in (name, f"{name}_mask"))
-    return Parts("DataSet", name, f"{name}_mask", arrays, masks, [data_set.num_examples() for data_set in sets])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from nd.arguments import Count, checked
 from nd.dataset.checks import AnyArray, check_count, from_list
 from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaNames, java_attribute
+
+if TYPE_CHECKING:
+    from nd.files.reading import Source
+    from nd.files.writing import Target
 
 Part = TypeVar("Part")
 
@@ -26,12 +30,20 @@ class Examples(JavaNames):
     A network maps labels to its own order of the classes by them. Parts, copies and merged sets have them too.
     """
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         """Return the name of every place for an array, and what stands there; features first."""
         raise NotImplementedError
 
-    def _with(self, arrays: list[AnyArray | None]) -> Self:
-        """Return another one with arrays in the order of `_fields`."""
+    def with_arrays(self, arrays: list[AnyArray | None]) -> Self:
+        """Return another one with arrays in the order of `named_arrays`."""
+        raise NotImplementedError
+
+    def as_multi(self) -> Any:
+        """Return a MultiDataSet with these arrays; a MultiDataSet itself."""
+        raise NotImplementedError
+
+    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
+        """Set the features of all inputs and the labels of all outputs; masks stay."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -42,7 +54,7 @@ class Examples(JavaNames):
         """Whether the other has the same arrays, of the same dtypes, to 1e-5, as Java compares them."""
         if not isinstance(other, type(self)):
             return NotImplemented
-        pairs = self._fields(), other._fields()
+        pairs = self.named_arrays(), other.named_arrays()
         names = [[name for name, _ in fields] for fields in pairs]
         return names[0] == names[1] and all(_are_equal(a, b) for (_, a), (_, b) in zip(*pairs, strict=True))
 
@@ -196,13 +208,54 @@ class Examples(JavaNames):
         for _, array in self._present():
             if id(array) not in mapped:
                 mapped[id(array)] = function(array)
-        same = self._with([None if array is None else mapped[id(array)] for _, array in self._fields()])
+        same = self.with_arrays([None if array is None else mapped[id(array)] for _, array in self.named_arrays()])
         if self.class_names is not None:
             same.class_names = self.class_names
         return same
 
+    def save(self, path: Target) -> None:
+        """Write the file that Java's ``load(File)`` of the class reads. A failure leaves an existing file as it was.
+
+        Parameters
+        ----------
+        path : path or binary file object
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.save, MultiDataSet.save. Differs: Java replaces nothing atomically, and
+        also writes the examples' metadata, which ndwright has not. A mask that is not there among masks of a
+        MultiDataSet that are stands as the array [-1], which Java reads as a mask unless the same thread has written
+        one before; so give a mask of ones where Java is to read the file.
+        """
+        from nd.dataset.storage import save_data_set
+
+        save_data_set(self, path)
+
+    @classmethod
+    def load(cls, path: Source) -> Self:
+        """Read a file that `save`, or Java's, wrote. Java's example metadata is not read.
+
+        Parameters
+        ----------
+        path : path or binary file object
+            A file object is read from its position to its end.
+
+        Raises
+        ------
+        FormatError
+            The file is truncated, holds no features, contradicts itself, or is of another kind.
+        """
+        from nd.dataset.storage import load_data_set
+
+        return load_data_set(cls, path)
+
     def _present(self) -> list[tuple[str, AnyArray]]:
-        return [(name, array) for name, array in self._fields() if array is not None]
+        return [(name, array) for name, array in self.named_arrays() if array is not None]
 
     def _rows(self, order: np.ndarray) -> Self:
         return self.map_arrays(lambda array: _gather(array, order))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, cast
 
 from backends.errors import DataError, DTypeError
@@ -17,15 +17,70 @@ from nd.dataset.iterator import (
     restored_count,
 )
 
+_END: Any = object()
+
 
 class SizedByFirst(MinibatchIterator[Batch]):
-    """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet; count minibatches."""
+    """Hand out what a Python iterator has, one minibatch ahead, and count; sizes are those of the first minibatch."""
 
     handed_out = 0
     """Minibatches of this epoch that `next` has returned."""
 
+    items: Iterator[Any] | None = None
+    ahead: Batch | None = None
+    _ended = False
     _first: int | None = None
     """Examples of the first minibatch."""
+
+    def new_items(self) -> Iterator[Any]:
+        """Return the iterator of a new epoch."""
+        raise NotImplementedError
+
+    def minibatch_of(self, item: Any) -> Batch:
+        """Return an item as a minibatch; raise DTypeError if it is none."""
+        raise NotImplementedError
+
+    def start_at(self, items: Iterator[Any] | None, handed_out: int = 0) -> None:
+        """Go on with items, None for those of a new epoch."""
+        self.items, self.ahead, self._ended, self.handed_out = items, None, False, handed_out
+
+    def has_next(self) -> bool:
+        """Tell whether a minibatch is left, reading one ahead.
+
+        Raises
+        ------
+        DTypeError
+            The next item is no DataSet (MultiDataSet), nor what becomes one.
+        """
+        if self.ahead is None and not self._ended:
+            self.ahead = self.read_ahead()
+        return self.ahead is not None
+
+    def next(self, num: int | None = None) -> Batch:
+        """Return the next minibatch.
+
+        Raises
+        ------
+        DataError
+            None is left, or `num` is given: the source decides how large its minibatches are.
+        """
+        refuse_num(self, num)
+        self.check_has_next()
+        minibatch, self.ahead = cast(Batch, self.ahead), None
+        self.handed_out += 1
+        return self.pre_processed(minibatch)
+
+    def read_ahead(self) -> Batch | None:
+        """Return the minibatch of the next item, None at the end."""
+        if self.items is None:
+            self.items = self.new_items()
+        item = next(self.items, _END)
+        if item is _END:
+            self._ended = True
+            return None
+        minibatch = self.minibatch_of(item)
+        self.note_sizes(minibatch)
+        return minibatch
 
     def note_sizes(self, minibatch: Batch) -> None:
         """Remember the sizes of a minibatch, if it is the first."""
@@ -99,44 +154,27 @@ class ExistingIterator(SizedByFirst[Batch]):
             )
         self._iterable, self._convert = iterable, convert
         try:
-            self._source = iter(iterable)
+            self.items = iter(iterable)
         except TypeError as error:
             raise DTypeError(
                 f"{type(self).__name__}: expected an iterable of {self.kind.__name__}s, got {type(iterable).__name__}."
             ) from error
-        self._restartable = self._source is not iterable
-        self._ahead: Batch | None = None
-        self._ended = False
+        self._restartable = self.items is not iterable
 
     def named_source(self) -> Any:
         listed = isinstance(self._iterable, Sequence) and len(self._iterable) > 0
         return self._iterable[0] if listed else self._iterable  # type: ignore[index]
 
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead.
+    def __setstate__(self, state: State) -> None:
+        vars(self).update(
+            {"items": state.get("_source"), "ahead": state.get("_ahead"), **state}
+        )  # as pickles of older releases call it
 
-        Raises
-        ------
-        DTypeError
-            The next element is no DataSet (MultiDataSet), None for instance.
-        """
-        if self._ahead is None and not self._ended:
-            self._read_ahead()
-        return self._ahead is not None
-
-    def next(self, num: int | None = None) -> Batch:
-        """Return the next element of the iterable.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the iterable decides how large its minibatches are.
-        """
-        refuse_num(self, num)
-        self.check_has_next()
-        self.handed_out += 1
-        minibatch, self._ahead = cast(Batch, self._ahead), None
-        return self.pre_processed(minibatch)
+    def minibatch_of(self, item: Any) -> Batch:
+        minibatch: Batch = as_minibatch(
+            f"{type(self).__name__}: element", item if self._convert is None else self._convert(item), self.kind
+        )
+        return minibatch
 
     def reset(self) -> None:
         """Start the iterable again.
@@ -152,14 +190,12 @@ class ExistingIterator(SizedByFirst[Batch]):
                 f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
                 "makes a new iterator."
             )
-        self._ahead, self._ended, self.handed_out = None, False, 0
-        self._source = iter(self._iterable)
+        self.start_at(iter(self._iterable))
 
     def restore(self, state: State) -> None:
         self.check_repeatable("restore")
         count = restored_count(self, state, "count", len(cast(Sequence[Batch], self._iterable)))
-        self._ahead, self._ended, self.handed_out = None, False, count
-        self._source = iter(cast(Sequence[Batch], self._iterable)[count:])
+        self.start_at(iter(cast(Sequence[Batch], self._iterable)[count:]), count)
 
     def check_repeatable(self, method: str) -> None:
         if not isinstance(self._iterable, Sequence):
@@ -174,18 +210,6 @@ class ExistingIterator(SizedByFirst[Batch]):
 
     def __len__(self) -> int:
         return len(cast(Sized, self._iterable))
-
-    def _read_ahead(self) -> None:
-        try:
-            data_set = next(self._source)
-        except StopIteration:
-            self._ended = True
-            return
-        if self._convert is not None:
-            data_set = self._convert(data_set)
-        data_set = as_minibatch(f"{type(self).__name__}: element", data_set, self.kind)
-        self.note_sizes(data_set)
-        self._ahead = data_set
 
 
 class ExistingDataSetIterator(ExistingIterator[DataSet], DataSetsSizedByFirst):

@@ -9,10 +9,9 @@ from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
 from nd.dataset.dataset import DataSet
 from nd.dataset.existing import DataSetsSizedByFirst, SizedByFirst
-from nd.dataset.iterator import Batch, State, refuse_num, restored_count
+from nd.dataset.iterator import Batch, State, restored_count
 
 Item = DataSet | tuple[Any, ...]
-_END: Any = object()
 
 
 class GeneratorIterator(SizedByFirst[Batch]):
@@ -21,34 +20,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
     def __init__(self, source: Any, repeatable: bool) -> None:
         self._source = source
         self._repeatable = repeatable
-        self._items: Iterator[Any] | None = None if callable(source) else iter(source)
-        self._ahead: Batch | None = None
-
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead.
-
-        Raises
-        ------
-        DTypeError
-            An item yielded is neither a DataSet (MultiDataSet) nor a tuple.
-        """
-        if self._ahead is None:
-            self._ahead = self._read()
-        return self._ahead is not None
-
-    def next(self, num: int | None = None) -> Batch:
-        """Return the next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the generator decides how large its minibatches are.
-        """
-        refuse_num(self, num)
-        self.check_has_next()
-        minibatch, self._ahead = self._ahead, None
-        self.handed_out += 1
-        return self.pre_processed(minibatch)  # type: ignore[arg-type]
+        self.items = None if callable(source) else iter(source)
 
     def reset(self) -> None:
         """Call the function again.
@@ -63,7 +35,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
                 f"{type(self).__name__}.reset: expected a function that returns a new generator, got one "
                 f"{type(self._source).__name__}, which can be read once. Pass the function itself, without calling it."
             )
-        self._start()
+        self.start_at(None)
 
     def restore(self, state: State) -> None:
         """Call the function again and skip the minibatches handed out.
@@ -75,9 +47,9 @@ class GeneratorIterator(SizedByFirst[Batch]):
         """
         self.check_repeatable("restore")
         count = restored_count(self, state, "count")
-        self._start()
+        self.start_at(None)
         while self.handed_out < count:
-            if self._read() is None:
+            if self.read_ahead() is None:
                 raise DataError(
                     f"{type(self).__name__}.restore: count must be at most {self.handed_out}, the number of "
                     f"minibatches that came, got {count}. Is the state of an iterator over other data?"
@@ -87,7 +59,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy, which calls the function anew and skips what it has handed out; see `restore`."""
         position = self.state()
-        return {**vars(self), "_items": None, "_ahead": None, "handed_out": position["count"]}
+        return {**vars(self), "items": None, "ahead": None, "handed_out": position["count"]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -97,28 +69,20 @@ class GeneratorIterator(SizedByFirst[Batch]):
         """Tell whether a function was given."""
         return callable(self._source)
 
-    def _start(self) -> None:
-        close = getattr(self._items, "close", None)  # of a generator, whose ``finally`` runs now
+    def start_at(self, items: Iterator[Any] | None, handed_out: int = 0) -> None:
+        close = getattr(self.items, "close", None)  # of a generator, whose ``finally`` runs now
         if close is not None:
             close()
-        self._items, self._ahead, self.handed_out = None, None, 0
+        super().start_at(items, handed_out)
 
-    def _read(self) -> Batch | None:
-        if self._items is None:
-            items = self._source()
-            try:
-                self._items = iter(items)
-            except TypeError as error:
-                raise DTypeError(
-                    f"{type(self).__name__}: source must return a generator, got {shown(items)}. Yield minibatches "
-                    "in it."
-                ) from error
-        item = next(self._items, _END)
-        if item is _END:
-            return None
-        minibatch = self._as_minibatch(item)
-        self.note_sizes(minibatch)
-        return minibatch
+    def new_items(self) -> Iterator[Any]:
+        items = self._source()
+        try:
+            return iter(items)
+        except TypeError as error:
+            raise DTypeError(
+                f"{type(self).__name__}: source must return a generator, got {shown(items)}. Yield minibatches in it."
+            ) from error
 
     def check_repeatable(self, method: str) -> None:
         if not self._repeatable or not callable(self._source):
@@ -128,7 +92,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
                 f"got {got}. Write an iterator with state() and restore(state)."
             )
 
-    def _as_minibatch(self, item: Any) -> Batch:
+    def minibatch_of(self, item: Any) -> Batch:
         if isinstance(item, self.kind):
             return item
         if isinstance(item, tuple) and 1 <= len(item) <= 4:

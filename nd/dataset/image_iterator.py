@@ -9,15 +9,19 @@ import numpy as np
 from backends.errors import DataError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet, one_hot
-from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.iterator import DataSetIterator, State, restored_count
 from nd.dataset.java_random import JavaRandom
+from nd.dataset.ordered import CountingIterator
 
 _MOST_SHUFFLED = 1 << 31  # examples: the order of 35,000 epochs of MNIST takes half an hour to find again
 MOST_KEPT = 8
 
 
-class ImageDataSetIterator(DataSetIterator):
+class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
     """Iterate over images held as bytes.
+
+    A minibatch has features [N, pixels] in 0 to 1 and one-hot labels [N, classes], float32, both with the batch
+    innermost in memory (Fortran order). Its arrays are filled anew only once it is let go.
 
     Parameters
     ----------
@@ -78,57 +82,35 @@ class ImageDataSetIterator(DataSetIterator):
         self._random = None if seed is None else JavaRandom(seed)
         self._order = np.arange(len(self._images))
         self._reach = len(self._order)  # how many of them the next reset shuffles
-        self._cursor = self._resets = 0
+        self.cursor = self._resets = 0
 
-    def has_next(self) -> bool:
-        """Tell whether examples are left."""
-        return self._cursor < self._limit
+    def end(self) -> int:
+        return self._limit
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next minibatch, of `num` examples if given. Its arrays are filled anew only once it is let go.
-
-        Returns
-        -------
-        DataSet
-            Features [N, pixels] in 0 to 1 and one-hot labels [N, classes], float32, both with the batch innermost in
-            memory (Fortran order).
-
-        Raises
-        ------
-        DataError
-            No examples are left, or `num` is less than 1.
-        """
-        self.check_has_next()
-        count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
-        stop = min(self._cursor + count, self._limit)
-        places = self._order[self._cursor : stop]
-        self._cursor = stop
+    def _examples(self, start: int, stop: int) -> DataSet:
+        places = self._order[start:stop]
         pixels = np.ascontiguousarray(self._images[places].T)  # [pixels, N]; turned as bytes, 4 times less to move
         features = np.divide(pixels, self._white, out=self._pool.take(pixels.shape)).T
-        return self.pre_processed(DataSet(features, one_hot(self._labels[places], self._classes)))
+        return DataSet(features, one_hot(self._labels[places], self._classes))
 
     def reset(self) -> None:
         """Go back to the beginning, shuffling again if this iterator shuffles."""
-        self._cursor = 0
+        super().reset()
         self._resets += 1
         if self._random is not None:
             self._random.shuffle(self._order[: self._reach])
             self._reach = self._limit
 
+    def _signature(self) -> State:
+        return {"examples": len(self._images), "num_examples": self._limit}
+
     def state(self) -> State:
         """Return the position in the epoch, the seed of the order, and the number of resets that have shuffled."""
-        return {
-            "cursor": self._cursor,
-            "resets": self._resets,
-            "seed": self._seed,
-            "examples": len(self._images),
-            "num_examples": self._limit,
-        }
+        return {"cursor": self.cursor, "resets": self._resets, "seed": self._seed, **self._signature()}
 
     def restore(self, state: State) -> None:
         """Stand where another iterator over these images stood, in its order: shuffle as often as it has."""
-        check_same(self, state, examples=len(self._images), num_examples=self._limit)
-        cursor = restored_count(self, state, "cursor", self._limit)
+        cursor = self.checked_cursor(state)
         resets = restored_count(self, state, "resets", _MOST_SHUFFLED // len(self._images))
         seed = state.get("seed")
         if type(seed) not in (int, type(None)):
@@ -137,7 +119,7 @@ class ImageDataSetIterator(DataSetIterator):
             self._start(seed)
         while self._resets < resets:
             self.reset()
-        self._cursor = cursor
+        self.cursor = cursor
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""
@@ -150,9 +132,6 @@ class ImageDataSetIterator(DataSetIterator):
     def input_columns(self) -> int:
         """Return the number of pixels."""
         return int(self._images.shape[1])
-
-    def __len__(self) -> int:
-        return -(-self._limit // self._batch)
 
 
 class ArrayPool:

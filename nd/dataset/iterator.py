@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Number
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
@@ -194,24 +194,33 @@ class DataSetIterator(MinibatchIterator[DataSet]):
         """Return the number of examples in a minibatch (the last one may have fewer)."""
 
     def total_outcomes(self) -> int:
-        """Return the number of outcomes, the labels' second axis.
+        """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.
 
         Raises
         ------
         DataError
             It is not known.
         """
-        raise DataError(f"{type(self).__name__}.total_outcomes: expected an iterator that knows it, got one without.")
+        source = self.named_source()
+        if isinstance(source, DataSet):
+            return source.num_outcomes()
+        return (source if isinstance(source, DataSetIterator) else self._unknown("total_outcomes")).total_outcomes()
 
     def input_columns(self) -> int:
-        """Return the number of inputs, the features' second axis.
+        """Return the number of inputs, the features' second axis; that of the iterator or DataSet that this one reads.
 
         Raises
         ------
         DataError
             It is not known.
         """
-        raise DataError(f"{type(self).__name__}.input_columns: expected an iterator that knows it, got one without.")
+        source = self.named_source()
+        if isinstance(source, DataSet):
+            return source.num_inputs()
+        return (source if isinstance(source, DataSetIterator) else self._unknown("input_columns")).input_columns()
+
+    def _unknown(self, method: str) -> NoReturn:
+        raise DataError(f"{type(self).__name__}.{method}: expected an iterator that knows it, got one without.")
 
 
 class WrappingIterator(MinibatchIterator[Batch]):
@@ -237,17 +246,9 @@ class WrappingIterator(MinibatchIterator[Batch]):
 
 
 class WrappingDataSetIterator(WrappingIterator[DataSet], DataSetIterator):
-    """Shared by iterators that hand out the DataSets of another one: sizes are the base's too."""
+    """Shared by iterators that hand out the DataSets of another one."""
 
     base: DataSetIterator
-
-    def total_outcomes(self) -> int:
-        """Return the base's."""
-        return self.base.total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the base's."""
-        return self.base.input_columns()
 
 
 def refuse_num(iterator: MinibatchIterator[Any], num: int | None) -> None:

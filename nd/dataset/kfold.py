@@ -8,11 +8,12 @@ from backends.errors import DataError
 from nd.arguments import checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_same, refuse_num, restored_count
+from nd.dataset.iterator import DataSetIterator, State, refuse_num
 from nd.dataset.order import EpochOrder
+from nd.dataset.ordered import CountingIterator
 
 
-class KFoldIterator(DataSetIterator):
+class KFoldIterator(CountingIterator[DataSet], DataSetIterator):
     """Hand out, k times, all folds of a DataSet but one to train on; `test_fold` returns the one that is held out.
 
     Parameters
@@ -54,28 +55,21 @@ class KFoldIterator(DataSetIterator):
         self._data_set, self._total = data_set, data_set.num_examples()
         self._k = check_count("KFoldIterator", "k", k, 2, self._total)
         self._order = EpochOrder(self._total, seed)
-        self._cursor = 0  # folds handed out
 
     def named_source(self) -> DataSet:
         return self._data_set
 
-    def has_next(self) -> bool:
-        """Tell whether a fold is left that was not held out yet."""
-        return self._cursor < self._k
+    def end(self) -> int:
+        """Return the number of folds."""
+        return self._k
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return all folds but the next one.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given.
-        """
+    def size_of_next(self, num: int | None) -> int:
         refuse_num(self, num)
-        self.check_has_next()
-        self._cursor += 1
-        start, stop = self._bounds(self._cursor - 1)
-        return self._examples(np.concatenate([np.arange(start), np.arange(stop, self._total)]))
+        return 1
+
+    def _examples(self, start: int, stop: int) -> DataSet:
+        start, stop = self._bounds(start)
+        return self._chosen(np.concatenate([np.arange(start), np.arange(stop, self._total)]))
 
     def test_fold(self) -> DataSet:
         """Return the fold that the last `next` held out.
@@ -85,53 +79,42 @@ class KFoldIterator(DataSetIterator):
         DataError
             `next` was not called since the last reset.
         """
-        if self._cursor == 0:
+        if self.cursor == 0:
             raise DataError("KFoldIterator.test_fold: next must come first, got no call of it in this round.")
-        return self._examples(np.arange(*self._bounds(self._cursor - 1)))
+        return self.pre_processed(self._chosen(np.arange(*self._bounds(self.cursor - 1))))
 
     def reset(self) -> None:
         """Shuffle the examples and begin with the first fold."""
-        self._cursor = 0
+        super().reset()
         self._order.begin()
 
+    def _signature(self) -> State:
+        return {"examples": self._total, "k": self._k}
+
     def state(self) -> State:
-        order, shuffled = self._order.state(), self._order.begun()
-        return {"cursor": self._cursor, "examples": self._total, "k": self._k, "order": order, "shuffled": shuffled}
+        return {**super().state(), "order": self._order.state(), "shuffled": self._order.begun()}
 
     def restore(self, state: State) -> None:
-        check_same(self, state, examples=self._total, k=self._k)
-        cursor = restored_count(self, state, "cursor", self._k)
+        cursor = self.checked_cursor(state)
         if not isinstance(state.get("shuffled"), bool):
             raise DataError(f"KFoldIterator.restore: shuffled must be True or False, got {state.get('shuffled')!r}.")
         self._order.restore(state.get("order"), state["shuffled"])
-        self._cursor = cursor
+        self.cursor = cursor
 
     def batch(self) -> int:
         """Return the number of examples that the next call of `next` returns (after the last one: that it returned)."""
-        start, stop = self._bounds(min(self._cursor, self._k - 1))
+        start, stop = self._bounds(min(self.cursor, self._k - 1))
         return self._total - (stop - start)
-
-    def total_outcomes(self) -> int:
-        """Return the length of the labels' second axis."""
-        return self._data_set.num_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return self._data_set.num_inputs()
 
     def async_supported(self) -> bool:
         """Return False: reading ahead would hold out another fold than the one that is trained without."""
         return False
-
-    def __len__(self) -> int:
-        return self._k
 
     def _bounds(self, fold: int) -> tuple[int, int]:
         size, larger = divmod(self._total, self._k)
         start = fold * size + min(fold, larger)
         return start, start + size + (fold < larger)
 
-    def _examples(self, places: np.ndarray) -> DataSet:
+    def _chosen(self, places: np.ndarray) -> DataSet:
         order = self._order.select(0, self._total)
-        chosen = places if isinstance(order, slice) else order[places]
-        return self.pre_processed(self._data_set.get(chosen))
+        return self._data_set.get(places if isinstance(order, slice) else order[places])

@@ -7,20 +7,12 @@ from typing import Any
 
 from backends.errors import DataError
 from nd.arguments import Count, checked
-from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import (
-    Batch,
-    DataSetIterator,
-    MinibatchIterator,
-    State,
-    as_minibatch,
-    check_same,
-    restored_count,
-)
+from nd.dataset.iterator import Batch, DataSetIterator, State, as_minibatch
+from nd.dataset.ordered import CountingIterator
 
 
-class ListIterator(MinibatchIterator[Batch]):
+class ListIterator(CountingIterator[Batch]):
     """Shared by iterators over minibatches in memory, as they are or regrouped; see `ListDataSetIterator`."""
 
     def __init__(self, data_sets: Any, batch: int | None) -> None:
@@ -31,53 +23,27 @@ class ListIterator(MinibatchIterator[Batch]):
             raise DataError(f"{who}: expected examples, got an empty list ({len(sets)} {name}s).")
         self.sets = sets if batch is None or len(sets) == 1 else [self.kind.merge(sets)]
         self._size = batch
-        self.cursor = 0
 
     def named_source(self) -> Any:
         return self.sets[0]
 
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left."""
-        return self.cursor < self.total()
+    def end(self) -> int:
+        return self.total()
 
-    def next(self, num: int | None = None) -> Batch:
-        """Return the next minibatch; its arrays are views of those given.
+    def _examples(self, start: int, stop: int) -> Batch:
+        return self.sets[start] if self._size is None else self.sets[0].get_range(start, stop)
 
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given to an iterator without a batch.
-        """
-        self.check_has_next()
-        if self._size is not None:
-            count = self._size if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
-            stop = min(self.cursor + count, self.total())
-            minibatch = self.sets[0].get_range(self.cursor, stop)
-        elif num is None:
-            stop = self.cursor + 1
-            minibatch = self.sets[self.cursor]
-        else:
+    def _signature(self) -> State:
+        return {"total": self.total()}
+
+    def size_of_next(self, num: int | None) -> int:
+        if self._size is None and num is not None:
             raise DataError(f"{type(self).__name__}.next: num needs an iterator that regroups, got {num}. Pass batch=.")
-        self.cursor = stop
-        return self.pre_processed(minibatch)
-
-    def reset(self) -> None:
-        """Go back to the first minibatch."""
-        self.cursor = 0
-
-    def state(self) -> State:
-        return {"cursor": self.cursor, "total": self.total()}
-
-    def restore(self, state: State) -> None:
-        check_same(self, state, total=self.total())
-        self.cursor = restored_count(self, state, "cursor", self.total())
+        return 1 if self._size is None else super().size_of_next(num)
 
     def batch(self) -> int:
         """Return the batch given, else the size of the first DataSet."""
         return self.sets[0].num_examples() if self._size is None else self._size
-
-    def __len__(self) -> int:
-        return -(-self.total() // (self._size or 1))
 
     def total(self) -> int:
         """Return the number of examples with a batch, of minibatches without."""
@@ -121,11 +87,3 @@ class ListDataSetIterator(ListIterator[DataSet], DataSetIterator):
     @checked
     def __init__(self, data_sets: DataSet | Iterable[DataSet], batch: Count | None = None) -> None:
         super().__init__(data_sets, batch)
-
-    def total_outcomes(self) -> int:
-        """Return the length of the labels' second axis."""
-        return self.sets[0].num_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return self.sets[0].num_inputs()

@@ -18,6 +18,37 @@ Arrays = list[Array | None]
 Merged = TypeVar("Merged", bound=Examples)
 
 
+def merged_sets(kind: type[Merged], data_sets: Iterable[Merged]) -> Merged:
+    """Return sets of a kind joined; see `DataSet.merge`."""
+    sets = checked_sets(data_sets, kind)
+    named = [dict(data_set.named_arrays()) for data_set in sets]
+    counts = [data_set.num_examples() for data_set in sets]
+    joined: dict[str, Array | None] = {}
+    for group in ("features", "labels"):
+        _check_same_number(kind.__name__, group, named)
+        inputs = [key for key in joined if key.partition("[")[0] == "features"]
+        for name in (name for name in named[0] if name.partition("[")[0] == group):
+            mask_name = f"{name}_mask" if name == group else name.replace(group, f"{group}_masks")
+            arrays, masks = ([each[key] for each in named] for key in (name, mask_name))
+            array, joined[mask_name] = merged(Parts(kind.__name__, name, mask_name, arrays, masks, counts))
+            # labels that are the features of an input in all of them stay so
+            same = (key for key in inputs if all(each[key] is each[name] for each in named))
+            joined[name] = joined.get(next(same, ""), array)
+    whole = sets[0].with_arrays([joined[name] for name in named[0]])
+    whole.class_names = names_of(kind.__name__, sets)
+    return whole
+
+
+def _check_same_number(kind: str, group: str, named: Sequence[dict[str, Any]]) -> None:
+    """Raise DataError where MultiDataSets have different numbers of inputs or outputs."""
+    counts = [sum(name.startswith(f"{group}[") for name in each) for each in named]
+    for i, count in enumerate(counts):
+        if count != counts[0]:
+            raise DataError(
+                f"{kind}.merge: expected {counts[0]} arrays of {group}, as in the first, got {count} in {kind} {i}."
+            )
+
+
 class Parts(NamedTuple):
     """Arrays that are to be joined, one of each set."""
 

@@ -12,8 +12,6 @@ from nd.dataset.examples import Examples
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
-    from nd.files.reading import Source
-    from nd.files.writing import Target
 
 _GROUPS = ("features", "labels", "features_masks", "labels_masks")
 _UNSET: Any = object()
@@ -87,10 +85,16 @@ class MultiDataSet(Examples):
                     f"{describe_shape(mask.shape)} and {describe_shape(array.shape)}."
                 )
 
+    def as_multi(self) -> MultiDataSet:
+        return self
+
+    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
+        self.features, self.labels = list(features), list(labels)
+
     def aligned_examples(self) -> int:
         """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
         n = self.num_examples()
-        for name, array in self._fields():
+        for name, array in self.named_arrays():
             if array is not None and array.shape[0] != n:
                 raise ShapeError(
                     f"MultiDataSet: expected as many {name} as features[0] to take examples out, got {name} "
@@ -184,66 +188,9 @@ class MultiDataSet(Examples):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        from nd.dataset.merging import Parts, checked_sets, merged, names_of
+        from nd.dataset.merging import merged_sets
 
-        sets = checked_sets(data_sets, MultiDataSet)
-        counts = [data_set.num_examples() for data_set in sets]
-        joined: dict[str, list[Any]] = {group: [] for group in _GROUPS}
-        for group in ("features", "labels"):
-            for i in range(_same_number(sets, group)):
-                arrays, masks = ([getattr(each, name)[i] for each in sets] for name in (group, f"{group}_masks"))
-                array, mask = merged(
-                    Parts("MultiDataSet", f"{group}[{i}]", f"{group}_masks[{i}]", arrays, masks, counts)
-                )
-                joined[group].append(array)
-                joined[f"{group}_masks"].append(mask)
-        for i in range(len(joined["labels"])):  # labels that are the features of an input in all of them stay so
-            for j in range(len(joined["features"])):
-                if all(each.labels[i] is each.features[j] for each in sets):
-                    joined["labels"][i] = joined["features"][j]
-        whole = MultiDataSet(**joined)
-        whole.class_names = names_of("MultiDataSet", sets)
-        return whole
-
-    def save(self, path: Target) -> None:
-        """Write the file that Java's ``MultiDataSet.load(File)`` reads. A failure leaves an existing file as it was.
-
-        Parameters
-        ----------
-        path : path or binary file object
-
-        Raises
-        ------
-        OSError
-            The file cannot be written.
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.MultiDataSet.save. Differs: Java replaces nothing atomically, and writes
-        metadata of examples. A mask that is not there among masks that are stands as the array [-1], which Java reads
-        as a mask unless the same thread has written one before; so give a mask of ones where Java is to read the file.
-        """
-        from nd.dataset.multi_storage import save_multi_data_set
-
-        save_multi_data_set(self, path)
-
-    @staticmethod
-    def load(path: Source) -> MultiDataSet:
-        """Read a file that `save`, or Java's ``MultiDataSet.save``, wrote. Java's example metadata is not read.
-
-        Parameters
-        ----------
-        path : path or binary file object
-            A file object is read from its position to its end.
-
-        Raises
-        ------
-        FormatError
-            The file is truncated, holds no features, contradicts itself, or is of another kind.
-        """
-        from nd.dataset.multi_storage import load_multi_data_set
-
-        return load_multi_data_set(path)
+        return merged_sets(MultiDataSet, data_sets)
 
     def _get(self, group: str, index: int | None) -> Any:
         arrays = getattr(self, group)
@@ -275,10 +222,10 @@ class MultiDataSet(Examples):
         at = _checked_index(f"set_{group}_masks", index, len(masks))
         masks[at] = None if mask is None else as_array(f"MultiDataSet.set_{group}_masks", mask)
 
-    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+    def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(f"{group}[{i}]", array) for group in _GROUPS for i, array in enumerate(getattr(self, group))]
 
-    def _with(self, arrays: list[AnyArray | None]) -> MultiDataSet:
+    def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays
         for group in _GROUPS:
             count = len(getattr(self, group))
@@ -314,14 +261,3 @@ def _checked_index(method: str, index: Any, count: int) -> int:
     if not count:
         raise DataError(f"MultiDataSet.{method}: index must be of an array that is there, got {index!r} of none.")
     return check_count(f"MultiDataSet.{method}", "index", index, 0, count - 1)
-
-
-def _same_number(sets: list[MultiDataSet], group: str) -> int:
-    counts = [len(getattr(data_set, group)) for data_set in sets]
-    for i, count in enumerate(counts):
-        if count != counts[0]:
-            raise DataError(
-                f"MultiDataSet.merge: expected {counts[0]} arrays of {group}, as in the first, got {count} in "
-                f"MultiDataSet {i}."
-            )
-    return counts[0]

@@ -1,4 +1,4 @@
-"""OrderedDataSetIterator: shared by iterators that count through examples in the order of an epoch."""
+"""Shared by iterators that count: through examples, in the order of an epoch, through minibatches in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,77 @@ from nd.dataset.iterator import (
 from nd.dataset.order import EpochOrder, FileOrder
 
 
-class OrderedIterator(MinibatchIterator[Batch]):
+class CountingIterator(MinibatchIterator[Batch]):
+    """Count from 0 to an end. Override `end` and `_examples`.
+
+    Attributes
+    ----------
+    cursor : int
+        What was handed out in this epoch.
+    """
+
+    cursor = 0
+
+    def end(self) -> int:
+        """Return what there is to hand out, examples unless a subclass counts something else."""
+        raise NotImplementedError
+
+    def _examples(self, start: int, stop: int) -> Batch:
+        """Return `start` to `stop` - 1 of this epoch."""
+        raise NotImplementedError
+
+    def _signature(self) -> State:
+        """Return what iterators over the same data have in common."""
+        return {"examples": self.end()}
+
+    def size_of_next(self, num: int | None) -> int:
+        """Return how much `next` hands out, `num` if it is given; raise DataError if it cannot be."""
+        return self.batch() if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
+
+    def has_next(self) -> bool:
+        """Tell whether anything is left."""
+        return self.cursor < self.end()
+
+    def next(self, num: int | None = None) -> Batch:
+        """Return the next minibatch, of `num` examples if given.
+
+        Raises
+        ------
+        DataError
+            None are left, `num` is out of range or cannot be chosen, or a label is no class number below `num_classes`.
+        FormatError
+            A file is damaged, or not the one any more that it was.
+        """
+        self.check_has_next()
+        stop = min(self.cursor + self.size_of_next(num), self.end())
+        minibatch = self._examples(self.cursor, stop)
+        self.cursor = stop
+        return self.pre_processed(minibatch)
+
+    def reset(self) -> None:
+        """Go back to the beginning; an iterator that shuffles takes another order."""
+        self.cursor = 0
+
+    def state(self) -> State:
+        return {"cursor": self.cursor, **self._signature()}
+
+    def restore(self, state: State) -> None:
+        self.cursor = self.checked_cursor(state)
+
+    def checked_cursor(self, state: State) -> int:
+        """Return the cursor of a state; raise DataError if it is not of an iterator over the same data."""
+        check_same(self, state, **self._signature())
+        return restored_count(self, state, "cursor", self.end())
+
+    def __setstate__(self, state: State) -> None:
+        # pickles of older releases have it as _cursor
+        vars(self).update({"cursor" if name == "_cursor" else name: value for name, value in state.items()})
+
+    def __len__(self) -> int:
+        return -(-self.end() // self.size_of_next(None))
+
+
+class OrderedIterator(CountingIterator[Batch]):
     """Hand out examples 0, 1, ... of an order that every epoch may change. Override `_examples`.
 
     Parameters
@@ -29,66 +99,33 @@ class OrderedIterator(MinibatchIterator[Batch]):
 
     Attributes
     ----------
-    cursor : int
-        Examples handed out in this epoch.
     total, order
         As given.
     """
 
     def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder) -> None:
         self.total, self._batch, self.order = total, batch, order
-        self.cursor = 0
         order.begin()
 
-    def _examples(self, start: int, stop: int) -> Batch:
-        """Return examples `start` to `stop` - 1 of this epoch."""
-        raise NotImplementedError
-
-    def _signature(self) -> State:
-        """Return what iterators over the same data have in common."""
-        return {"examples": self.total}
-
-    def has_next(self) -> bool:
-        """Tell whether examples are left."""
-        return self.cursor < self.total
-
-    def next(self, num: int | None = None) -> Batch:
-        """Return the next minibatch, of `num` examples if given.
-
-        Raises
-        ------
-        DataError
-            No examples are left, `num` is less than 1, or a label is no class number below `num_classes`.
-        FormatError
-            A file is damaged, or not the one any more that it was.
-        """
-        self.check_has_next()
-        count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
-        stop = min(self.cursor + count, self.total)
-        minibatch = self._examples(self.cursor, stop)
-        self.cursor = stop
-        return self.pre_processed(minibatch)
+    def end(self) -> int:
+        return self.total
 
     def reset(self) -> None:
         """Begin the next epoch, in another order if this iterator shuffles."""
-        self.cursor = 0
+        super().reset()
         self.order.begin()
 
     def state(self) -> State:
-        return {"cursor": self.cursor, **self._signature(), "order": self.order.state()}
+        return {**super().state(), "order": self.order.state()}
 
     def restore(self, state: State) -> None:
-        check_same(self, state, **self._signature())
-        cursor = restored_count(self, state, "cursor", self.total)
+        cursor = self.checked_cursor(state)
         self.order.restore(state.get("order"))
         self.cursor = cursor
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""
         return self._batch
-
-    def __len__(self) -> int:
-        return -(-self.total // self._batch)
 
 
 class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.iterator import DataSetIterator, State
 from nd.dataset.java_random import JavaRandom
+from nd.dataset.ordered import CountingIterator
 
 
-class SamplingDataSetIterator(DataSetIterator):
+class SamplingDataSetIterator(CountingIterator[DataSet], DataSetIterator):
     """Draw every minibatch at random from all examples of a DataSet.
 
     Parameters
@@ -50,75 +49,49 @@ class SamplingDataSetIterator(DataSetIterator):
 
     @checked
     def __init__(self, data_set: DataSet, batch: Count, total: Count, seed: int = 0, *, replace: bool = True) -> None:
-        self._data_set, self._examples = data_set, data_set.num_examples()
+        self._data_set, self._number = data_set, data_set.num_examples()
         self._replace = replace
         self._batch = self._check_batch("SamplingDataSetIterator", "batch", batch)
         self._total = total
         self._random = JavaRandom(seed)
-        self._cursor = 0
 
     def named_source(self) -> DataSet:
         return self._data_set
 
-    def has_next(self) -> bool:
-        """Tell whether fewer than `total` examples were drawn."""
-        return self._cursor < self._total
+    def end(self) -> int:
+        return self._total
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return newly drawn examples, `num` of them if given.
+    def size_of_next(self, num: int | None) -> int:
+        return self._batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
 
-        Raises
-        ------
-        DataError
-            `total` is reached, or `num` is out of range.
-        """
-        self.check_has_next()
-        count = self._batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
-        count = min(count, self._total - self._cursor)
+    def _examples(self, start: int, stop: int) -> DataSet:
         if self._replace:
-            places: Any = [self._random.next_int(self._examples) for _ in range(count)]
-        else:
-            places = self._random.permutation(self._examples)[:count]
-        self._cursor += count
-        return self.pre_processed(self._data_set.get(places))
+            return self._data_set.get([self._random.next_int(self._number) for _ in range(stop - start)])
+        return self._data_set.get(self._random.permutation(self._number)[: stop - start])
 
-    def reset(self) -> None:
-        """Count from 0; the draws go on."""
-        self._cursor = 0
+    def _signature(self) -> State:
+        return {"examples": self._number, "replace": self._replace, "total": self._total}
 
     def state(self) -> State:
-        return {
-            "cursor": self._cursor,
-            "examples": self._examples,
-            "random": self._random.get_state(),
-            "replace": self._replace,
-            "total": self._total,
-        }
+        # in the order that checkpoints have
+        return dict(sorted([*super().state().items(), ("random", self._random.get_state())]))
 
     def restore(self, state: State) -> None:
-        check_same(self, state, examples=self._examples, replace=self._replace, total=self._total)
-        cursor = restored_count(self, state, "cursor", self._total)
+        cursor = self.checked_cursor(state)
         if not isinstance(state.get("random"), int):
             raise DataError(
                 f"SamplingDataSetIterator.restore: random must be a whole number, got {state.get('random')!r}."
             )
         self._random.set_state(state["random"])
-        self._cursor = cursor
+        self.cursor = cursor
+
+    def __setstate__(self, state: State) -> None:
+        # pickles of older releases have the number so
+        super().__setstate__({"_number" if name == "_examples" else name: value for name, value in state.items()})
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""
         return self._batch
 
-    def total_outcomes(self) -> int:
-        """Return the length of the labels' second axis."""
-        return self._data_set.num_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return self._data_set.num_inputs()
-
-    def __len__(self) -> int:
-        return -(-self._total // self._batch)
-
     def _check_batch(self, who: str, name: str, count: int) -> int:
-        return check_count(who, name, count, 1, None if self._replace else self._examples)
+        return check_count(who, name, count, 1, None if self._replace else self._number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
 
-from . import roc_points
 from .base import IEvaluation
 from .curves import PrecisionRecallCurve, RocCurve
 from .java_text import shortest
@@ -22,7 +22,37 @@ _COUNTS = ("threshold", "countTruePositive", "countFalsePositive")
 NO_DATA = "ROC: No data available (no data has been performed)"
 
 
-class ROC(IEvaluation):
+class AnyRoc(IEvaluation):
+    """Shared by `ROC` and by evaluations of a ROC for every column: settings, and text of their fields."""
+
+    NAME: ClassVar[str]  # of the class, in JSON
+
+    @checked
+    def __init__(self, threshold_steps: Steps = 0, roc_remove_redundant_pts: bool = True, *, axis: int = 1) -> None:
+        self.threshold_steps = threshold_steps
+        self.roc_remove_redundant_pts = roc_remove_redundant_pts
+        self.axis = axis
+        self.reset()
+
+    def to_json(self) -> str:
+        return json.dumps(self.fields())
+
+    @abstractmethod
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON form, ready for ``json.dumps``."""
+
+    @classmethod
+    @checked
+    def from_json(cls, text: str | bytes) -> Self:
+        return cls.from_fields(Fields.parse(cls.NAME, "classification", text))
+
+    @classmethod
+    @abstractmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """Return the evaluation that the fields hold; raise FormatError if they do not."""
+
+
+class ROC(AnyRoc):
     """Receiver operating characteristic of a binary classifier.
 
     Parameters
@@ -59,12 +89,7 @@ class ROC(IEvaluation):
     0.35
     """
 
-    @checked
-    def __init__(self, threshold_steps: Steps = 0, roc_remove_redundant_pts: bool = True, *, axis: int = 1) -> None:
-        self.threshold_steps = threshold_steps
-        self.roc_remove_redundant_pts = roc_remove_redundant_pts
-        self.axis = axis
-        self.reset()
+    NAME: ClassVar = "ROC"
 
     @property
     def is_exact(self) -> bool:
@@ -152,24 +177,14 @@ class ROC(IEvaluation):
         """Return the rates at every threshold. Raises DataError before the first `eval`, as all of these."""
         self._check_data("get_roc_curve")
         if self._roc_curve is None:
-            points, sizes = self._counts.points(), (self.count_actual_positive, self.count_actual_negative)
-            self._roc_curve = (
-                roc_points.exact_roc_curve(points, *sizes, self.roc_remove_redundant_pts)
-                if self.is_exact
-                else roc_points.threshold_roc_curve(points, *sizes)
-            )
+            self._roc_curve = self._counts.roc_curve(*self._sizes())
         return self._roc_curve
 
     def get_precision_recall_curve(self) -> PrecisionRecallCurve:
         """Return precision and recall at every threshold."""
         self._check_data("get_precision_recall_curve")
         if self._pr_curve is None:
-            points, sizes = self._counts.points(), (self.count_actual_positive, self.count_actual_negative)
-            self._pr_curve = (
-                roc_points.exact_pr_curve(points, *sizes, self.roc_remove_redundant_pts)
-                if self.is_exact
-                else roc_points.threshold_pr_curve(points, *sizes)
-            )
+            self._pr_curve = self._counts.pr_curve(*self._sizes())
         return self._pr_curve
 
     def calculate_auc(self) -> float:
@@ -179,6 +194,9 @@ class ROC(IEvaluation):
     def calculate_auc_pr(self) -> float:
         """Return the area under the precision/recall curve; without positive examples NaN, with thresholds 0."""
         return self.get_precision_recall_curve().calculate_auprc()
+
+    def _sizes(self) -> tuple[int, int, bool]:
+        return self.count_actual_positive, self.count_actual_negative, self.roc_remove_redundant_pts
 
     def _check_data(self, method: str) -> None:
         if self.example_count == 0:
@@ -197,13 +215,10 @@ class ROC(IEvaluation):
             f"AUPRC (Area under Precision/Recall Curve): {shortest(self.calculate_auc_pr())}"
         ) + threshold_note(self.threshold_steps)
 
-    def to_json(self) -> str:
-        return json.dumps(self.fields())
-
     def fields(self) -> dict[str, Any]:
         """Return the JSON form, ready for ``json.dumps``. Source: ROCSerializer."""
         fields: dict[str, Any] = {
-            "@class": java_class("ROC", "classification"),
+            "@class": java_class(self.NAME, "classification"),
             "thresholdSteps": self.threshold_steps,
             "countActualPositive": self.count_actual_positive,
             "countActualNegative": self.count_actual_negative,
@@ -223,13 +238,7 @@ class ROC(IEvaluation):
 
     @classmethod
     @checked
-    def from_json(cls, text: str | bytes) -> Self:
-        return cls.from_fields(Fields.parse("ROC", "classification", text))
-
-    @classmethod
-    @checked
     def from_fields(cls, fields: Fields) -> Self:
-        """Return the ROC that the fields hold; raise FormatError if they do not."""
         steps, thresholds = fields.integer("thresholdSteps", 0, largest=MOST_CELLS), fields.value.get("counts")
         if steps and (not isinstance(thresholds, dict) or len(thresholds) != steps + 1):  # before so many are allocated
             raise fields.wrong(f"counts must be an object of {steps + 1} thresholds", thresholds)

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from nd.arguments import checked
-
-from .java_text import fixed
-from .roc import threshold_note
 from .roc_outputs import RocOutputs
 from .rows import output_rows
-from .settings import Digits
 
 
 class ROCBinary(RocOutputs):
@@ -46,7 +41,9 @@ class ROCBinary(RocOutputs):
     wind                1.0000      1.0000      1         1
     """
 
+    NAME: ClassVar = "ROCBinary"
     COLUMN: ClassVar = "an output"
+    AREAS: ClassVar = ("AUC", "AUPRC")
 
     def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
         """Count one minibatch.
@@ -73,21 +70,6 @@ class ROCBinary(RocOutputs):
     def num_labels(self) -> int:
         """Return the number of outputs, -1 while it is unknown."""
         return self.known_columns()
-
-    @checked
-    def stats(self, print_precision: Digits = 4) -> str:
-        """Return the table that Java prints."""
-        width = self.label_width()
-        text = f"{'Label':<{width}}{'AUC':<12}{'AUPRC':<12}{'# Pos':<10}{'# Neg':<10}"
-        if self.underlying is None:
-            return text + "\n-- No Data --\n"
-        for output, roc in enumerate(self.underlying):
-            areas = (self.calculate_auc(output), self.calculate_auc_pr(output))
-            text += f"\n{self.label(output):<{width}}" + "".join(
-                f"{fixed(area, print_precision):<12}" for area in areas
-            )
-            text += f"{roc.count_actual_positive:<10}{roc.count_actual_negative:<10}"
-        return text + threshold_note(self.threshold_steps)
 
     def fields(self) -> dict[str, Any]:
         fields = super().fields()

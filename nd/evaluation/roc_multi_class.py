@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from nd.arguments import checked
-
 from .java_text import fixed
-from .roc import threshold_note
 from .roc_outputs import RocOutputs
 from .rows import paired_rows
-from .settings import Digits
 
 
 class ROCMultiClass(RocOutputs):
@@ -44,7 +40,9 @@ class ROCMultiClass(RocOutputs):
     [1.0, 0.75, 0.5]
     """
 
+    NAME: ClassVar = "ROCMultiClass"
     COLUMN: ClassVar = "a class"
+    AREAS: ClassVar = ("AUC",)
 
     def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
         """Count one minibatch.
@@ -72,15 +70,6 @@ class ROCMultiClass(RocOutputs):
         """Return the number of classes, -1 while it is unknown."""
         return self.known_columns()
 
-    @checked
-    def stats(self, print_precision: Digits = 4) -> str:
-        """Return the table that Java prints, its average right behind the last row as there."""
-        width = self.label_width()
-        text = f"{'Label':<{width}}{'AUC':<12}{'# Pos':<10}{'# Neg':<10}"
-        if self.underlying is None:
-            return text + "\n-- No Data --\n"
-        for cls, roc in enumerate(self.underlying):
-            text += f"\n{self.label(cls):<{width}}{fixed(self.calculate_auc(cls), print_precision):<12}"
-            text += f"{roc.count_actual_positive:<10}{roc.count_actual_negative:<10}"
-        text += f"Average AUC: {fixed(self.calculate_average_auc(), print_precision):<12}"
-        return text + threshold_note(self.threshold_steps)
+    def _behind_rows(self, print_precision: int) -> str:
+        # no line end before it, as in Java
+        return f"Average AUC: {fixed(self.calculate_average_auc(), print_precision):<12}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
@@ -10,15 +9,15 @@ from typing import Any, ClassVar, Self
 from backends.errors import DataError, ShapeError
 from nd.arguments import Natural, checked
 
-from .base import IEvaluation
 from .curves import PrecisionRecallCurve, RocCurve
+from .java_text import fixed
 from .json_fields import Fields, java_class
-from .roc import ROC
+from .roc import ROC, AnyRoc, threshold_note
 from .rows import as_binary, as_probabilities
-from .settings import MOST_CELLS, Steps, check_mergeable
+from .settings import MOST_CELLS, Digits, Steps, check_mergeable
 
 
-class RocOutputs(IEvaluation):
+class RocOutputs(AnyRoc):
     """A ROC for every column: a class against the rest, or an independent output.
 
     Parameters
@@ -32,6 +31,8 @@ class RocOutputs(IEvaluation):
     """
 
     COLUMN: ClassVar[str]  # noun for a column, in messages
+    AREAS: ClassVar[tuple[str, ...]]  # columns of the report
+    underlying: list[ROC] | None
 
     @checked
     def __init__(
@@ -42,10 +43,7 @@ class RocOutputs(IEvaluation):
         labels: Sequence[str] | None = None,
         axis: int = 1,
     ) -> None:
-        self.threshold_steps = threshold_steps
-        self.roc_remove_redundant_pts = roc_remove_redundant_pts
-        self.axis = axis
-        self.underlying: list[ROC] | None = None
+        super().__init__(threshold_steps, roc_remove_redundant_pts, axis=axis)
         self.set_label_names(labels)
 
     @checked
@@ -181,14 +179,28 @@ class RocOutputs(IEvaluation):
         """Return the width of the names in the report."""
         return max([15, *map(len, self.labels or [])]) + 5
 
-    def to_json(self) -> str:
-        return json.dumps(self.fields())
+    @checked
+    def stats(self, print_precision: Digits = 4) -> str:
+        """Return the table that Java prints."""
+        width, areas = self.label_width(), {"AUC": self.calculate_auc, "AUPRC": self.calculate_auc_pr}
+        text = "".join(f"{name:<{size}}" for name, size in [("Label", width), *((name, 12) for name in self.AREAS)])
+        text += f"{'# Pos':<10}{'# Neg':<10}"
+        if self.underlying is None:
+            return text + "\n-- No Data --\n"
+        for column, roc in enumerate(self.underlying):
+            text += f"\n{self.label(column):<{width}}"
+            text += "".join(f"{fixed(areas[name](column), print_precision):<12}" for name in self.AREAS)
+            text += f"{roc.count_actual_positive:<10}{roc.count_actual_negative:<10}"
+        return text + self._behind_rows(print_precision) + threshold_note(self.threshold_steps)
+
+    def _behind_rows(self, print_precision: int) -> str:
+        """Return what the report has behind its last row."""
+        return ""
 
     def fields(self) -> dict[str, Any]:
-        """Return the JSON form, ready for ``json.dumps``."""
         rocs = None if self.underlying is None else [roc.fields() for roc in self.underlying]
         return {
-            "@class": java_class(type(self).__name__, "classification"),
+            "@class": java_class(self.NAME, "classification"),
             "thresholdSteps": self.threshold_steps,
             "rocRemoveRedundantPts": self.roc_remove_redundant_pts,
             "underlying": rocs,
@@ -197,13 +209,7 @@ class RocOutputs(IEvaluation):
         }
 
     @classmethod
-    @checked
-    def from_json(cls, text: str | bytes) -> Self:
-        return cls.from_fields(Fields.parse(cls.__name__, "classification", text))
-
-    @classmethod
     def from_fields(cls, fields: Fields) -> Self:
-        """Return the evaluation that the fields hold; raise FormatError if they do not."""
         steps = fields.integer("thresholdSteps", 0, largest=MOST_CELLS)
         reduce = fields.flag("rocRemoveRedundantPts", True)
         evaluation = cls(steps, reduce, labels=fields.texts("labels"), axis=fields.integer("axis", 1))

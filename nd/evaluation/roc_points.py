@@ -5,26 +5,9 @@ Counting is host work, so this module uses NumPy whatever the backend.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .curves import PrecisionRecallCurve, RocCurve
-
-
-class Points(NamedTuple):
-    """Numbers of examples predicted positive, rightly and wrongly, at the thresholds.
-
-    Attributes
-    ----------
-    threshold : numpy.ndarray, shape [points]
-    tp, fp : numpy.ndarray of int64, shape [points]
-        Examples at or above the threshold.
-    """
-
-    threshold: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
 
 
 class ExactPairs:
@@ -52,12 +35,39 @@ class ExactPairs:
         """Keep the probabilities of another one too."""
         self.add(other._scores[: other.count], other._positive[: other.count])
 
-    def points(self) -> Points:
-        """Return the counts at every distinct probability, from the highest to the lowest."""
+    def roc_curve(self, positives: int, negatives: int, remove_redundant: bool) -> RocCurve:
+        """Return the curve from (0, 0) to (1, 1), thresholds going down."""
+        score, tp, fp = self._reached()
+        columns = [
+            _ends(max(1.0, score[0]), score, min(0.0, score[-1])),
+            _ends(0.0, _ratio(fp, negatives), 1.0),
+            _ends(0.0, _ratio(tp, positives), 1.0),
+        ]
+        threshold, x, y = _needed(columns) if remove_redundant else columns
+        return RocCurve(threshold, x, y)
+
+    def pr_curve(self, positives: int, negatives: int, remove_redundant: bool) -> PrecisionRecallCurve:
+        """Return the curve from recall 1 to recall 0, thresholds going up."""
+        score, tp, fp = self._reached()
+        total = positives + negatives
+        columns = [
+            _ends(max(1.0, score[0]), score, min(0.0, score[-1])),
+            _ends(1.0, _ratio(tp, tp + fp), positives / total),
+            _ends(0.0, _ratio(tp, positives), 1.0),
+            _ends(0, tp, positives),
+            _ends(0, fp, negatives),
+            _ends(positives, positives - tp, 0),
+        ]
+        columns = [column[::-1] for column in columns]
+        threshold, precision, recall, tp, fp, fn = _needed(columns) if remove_redundant else columns
+        return PrecisionRecallCurve(threshold, precision, recall, tp, fp, fn, total)
+
+    def _reached(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return every distinct probability, from the highest on, and the positives and negatives at or above it."""
         order = np.argsort(self._scores[: self.count])[::-1]
         scores, tp = self._scores[order].astype(np.float64), np.cumsum(self._positive[order], dtype=np.int64)
         last = np.append(scores[1:] != scores[:-1], True)  # of equal ones: they are told apart by no threshold
-        return Points(scores[last], tp[last], (np.arange(1, self.count + 1) - tp)[last])
+        return scores[last], tp[last], (np.arange(1, self.count + 1) - tp)[last]
 
 
 class ThresholdCounts:
@@ -80,50 +90,17 @@ class ThresholdCounts:
         self.tp += other.tp
         self.fp += other.fp
 
-    def points(self) -> Points:
-        """Return the counts, from the lowest threshold to the highest."""
-        return Points(self.threshold, self.tp, self.fp)
+    def roc_curve(self, positives: int, negatives: int, remove_redundant: bool) -> RocCurve:
+        """Return the rates at the thresholds, all of which stay."""
+        return RocCurve(self.threshold, _ratio(self.fp, negatives), _ratio(self.tp, positives))
 
-
-def exact_roc_curve(points: Points, positives: int, negatives: int, remove_redundant: bool) -> RocCurve:
-    """Return the curve from (0, 0) to (1, 1), thresholds going down."""
-    fpr, tpr = _ratio(points.fp, negatives), _ratio(points.tp, positives)
-    columns = [_ends(max(1.0, points.threshold[0]), points.threshold, min(0.0, points.threshold[-1]))]
-    columns += [_ends(0.0, fpr, 1.0), _ends(0.0, tpr, 1.0)]
-    kept = _kept(columns[1], columns[2]) if remove_redundant else slice(None)
-    threshold, x, y = (column[kept] for column in columns)
-    return RocCurve(threshold, x, y)
-
-
-def exact_pr_curve(points: Points, positives: int, negatives: int, remove_redundant: bool) -> PrecisionRecallCurve:
-    """Return the curve from recall 1 to recall 0, thresholds going up."""
-    total = positives + negatives
-    columns = [
-        _ends(max(1.0, points.threshold[0]), points.threshold, min(0.0, points.threshold[-1])),
-        _ends(1.0, _ratio(points.tp, points.tp + points.fp), positives / total),
-        _ends(0.0, _ratio(points.tp, positives), 1.0),
-        _ends(0, points.tp, positives),
-        _ends(0, points.fp, negatives),
-        _ends(positives, positives - points.tp, 0),
-    ]
-    columns = [column[::-1] for column in columns]
-    kept = _kept(columns[1], columns[2]) if remove_redundant else slice(None)
-    threshold, precision, recall, tp, fp, fn = (column[kept] for column in columns)
-    return PrecisionRecallCurve(threshold, precision, recall, tp, fp, fn, total)
-
-
-def threshold_roc_curve(points: Points, positives: int, negatives: int) -> RocCurve:
-    """Return the rates at fixed thresholds."""
-    return RocCurve(points.threshold, _ratio(points.fp, negatives), _ratio(points.tp, positives))
-
-
-def threshold_pr_curve(points: Points, positives: int, negatives: int) -> PrecisionRecallCurve:
-    """Return precision and recall at fixed thresholds: 1 where nothing is predicted, or nothing is, positive."""
-    predicted = points.tp + points.fp
-    precision = np.where(predicted == 0, 1.0, points.tp / np.maximum(predicted, 1))
-    recall = points.tp / positives if positives else np.ones(len(points.tp))
-    fn = positives - points.tp
-    return PrecisionRecallCurve(points.threshold, precision, recall, points.tp, points.fp, fn, positives + negatives)
+    def pr_curve(self, positives: int, negatives: int, remove_redundant: bool) -> PrecisionRecallCurve:
+        """Return precision and recall at the thresholds: 1 where nothing is predicted, or nothing is, positive."""
+        predicted = self.tp + self.fp
+        precision = np.where(predicted == 0, 1.0, self.tp / np.maximum(predicted, 1))
+        recall = self.tp / positives if positives else np.ones(len(self.tp))
+        total = positives + negatives
+        return PrecisionRecallCurve(self.threshold, precision, recall, self.tp, self.fp, positives - self.tp, total)
 
 
 def _ratio(counts: np.ndarray, total: int | np.ndarray) -> np.ndarray:
@@ -136,10 +113,10 @@ def _ends(first: float, inner: np.ndarray, last: float) -> np.ndarray:
     return np.concatenate([[first], inner, [last]], dtype=inner.dtype)
 
 
-def _kept(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Tell which points a curve needs: the ends, and those not amid three of the same x or y."""
-    kept = np.ones(len(x), np.bool_)
-    for values in (x, y):
+def _needed(columns: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the columns, x and y second and third, without points that lie amid three of the same x or y."""
+    kept = np.ones(len(columns[0]), np.bool_)
+    for values in columns[1:3]:
         same = values[1:] == values[:-1]
         kept[1:-1] &= ~(same[1:] & same[:-1])
-    return kept
+    return [column[kept] for column in columns]

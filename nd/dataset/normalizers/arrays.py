@@ -68,6 +68,22 @@ def add(x: Array, values: np.ndarray) -> None:
     x += like(x, values)
 
 
+def stretch(x: Array, low: float, high: float) -> None:
+    """Bring numbers from 0 to 1 into a range, in place; steps that change nothing are left out, as in Java."""
+    if high - low != 1:
+        x *= high - low
+    if low != 0:
+        x += low
+
+
+def shrunk(x: Array, low: float, high: float) -> Array:
+    """Return numbers of a range as numbers from 0 to 1; undoes `stretch`."""
+    numbers = x - low
+    if high - low != 1:
+        numbers /= high - low
+    return numbers
+
+
 def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
     """Return `x` with 0 where `mask` is 0; `x` itself is changed where that is possible."""
     if mask is None:

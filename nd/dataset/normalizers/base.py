@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape, refuse_masked
-from nd.arguments import checked
-from nd.dataset.dataset import DataSet
+from backends.errors import ConfigurationError, ShapeError, describe_shape, refuse_masked
 from nd.dataset.existing import ExistingDataSetIterator
-from nd.dataset.iterator import DataSetIterator, check_data_set, is_features
-from nd.dataset.normalizers.any_normalizer import AnyNormalizer, Learner
+from nd.dataset.iterator import DataSetIterator, is_features
+from nd.dataset.normalizers.any_normalizer import AnyNormalizer, Learner, in_place
 from nd.dataset.normalizers.arrays import as_numbers
+from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
 from nd.dataset.normalizers.statistics import ColumnStatistics
 from nd.typing import Array
 
-if TYPE_CHECKING:
-    from nd.files.reading import Source
+Numbers = Mapping[str, np.ndarray]
+"""Name -> numbers of columns."""
 
 
 class Normalizer(AnyNormalizer):
@@ -42,19 +42,10 @@ class Normalizer(AnyNormalizer):
         "transform_label": "_transform_labels_in_place",
     }  # fmt: skip
 
-    @checked
-    def fit(self, data: Any) -> Self:
-        """Learn from data, where there is anything to learn.
-
-        Parameters
-        ----------
-        data : DataSet, DataSetIterator or iterable of DataSet, or features
-        """
-        return self
-
-    def pre_process(self, data_set: DataSet) -> DataSet:
-        """Normalize a DataSet, and return it."""
-        return self._change("pre_process", data_set, self.transform_features, self.transform_labels)
+    iterators = DataSetIterator, ExistingDataSetIterator
+    _revert_features_in_place = in_place("revert_features")
+    _revert_labels_in_place = in_place("revert_labels")
+    _transform_labels_in_place = in_place("transform_labels")
 
     def transform(self, data: Any, mask: Any = None) -> Any:
         """Normalize a DataSet, as `pre_process` does, or features [N, columns, ...], and return them.
@@ -75,10 +66,9 @@ class Normalizer(AnyNormalizer):
     def revert(self, data: Any, mask: Any = None) -> Any:
         """Undo `transform` of a DataSet, and return it; of features return new ones. Masked time steps stay 0."""
         if not is_features(data):
-            return self._change("revert", data, self.revert_features, self.revert_labels)
+            return self.change_set("revert", "revert", data)
         return self.revert_features(data, mask)
 
-    @abstractmethod
     def transform_features(self, features: Any, mask: Any = None) -> Array:
         """Return features [N, columns, ...] normalized, as a new array; where `mask` is 0 they become 0.
 
@@ -89,61 +79,48 @@ class Normalizer(AnyNormalizer):
         DataError
             Nothing was fitted.
         """
+        return self._changed("transform", "features", features, mask)
 
-    @abstractmethod
     def transform_labels(self, labels: Any, mask: Any = None) -> Array:
         """Return labels normalized, as a new array; the same array unless `fit_label` was said. Same errors."""
+        return self._changed("transform", "labels", labels, mask) if self.fits_labels else labels
 
-    @abstractmethod
     def revert_features(self, features: Any, mask: Any = None) -> Array:
         """Return the features that `transform_features` was given, as a new array. Same errors."""
+        return self._changed("revert", "features", features, mask)
 
-    @abstractmethod
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
         """Return the argument of `transform_labels`: labels, or a network's output. Same errors."""
+        return self._changed("revert", "labels", labels, mask) if self.fits_labels else labels
 
-    @staticmethod
-    def load(path: Source) -> Normalizer:
-        """Return the normalizer of a file that `save`, or Java's ``NormalizerSerializer``, wrote.
+    def changed_arrays(self, method: str, direction: str, group: str, arrays: Any, masks: Any) -> list[Array]:
+        change = getattr(self, f"{direction}_{group}")
+        return [change(array, mask) for array, mask in zip(arrays, masks, strict=True)]
 
-        Parameters
-        ----------
-        path : path or binary file object
+    def _changed(self, direction: str, part: str, x: Any, mask: Any) -> Array:
+        who = self.who(f"{direction}_{part}")
+        values = self._values(f"{direction}_{part}", part)
+        x = as_numbers(who, x)
+        self._check_array(who, part, x, values)
+        return (self._forward if direction == "transform" else self._backward)(who, x, mask, values)
 
-        Raises
-        ------
-        FormatError
-            The file is truncated or of another kind; also one that Java's serialization alone wrote.
-        ConfigurationError
-            Its normalizer is one for several inputs, see `MultiNormalizer`, or a class of somebody's own.
-        """
-        from nd.dataset.normalizers.files import load_normalizer
+    def _values(self, method: str, part: str) -> Numbers:
+        """Return what is known of the columns of "features" or "labels"."""
+        return {}
 
-        return load_normalizer("Normalizer.load", path, Normalizer)
+    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
+        """Raise ShapeError for an array that this normalizer is not for."""
 
-    def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Act as Java's ``transformLabel``."""
-        return self.written("transform_labels", labels, self.transform_labels(labels, mask))
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
+        """Return an array normalized."""
+        raise NotImplementedError
 
-    def _revert_features_in_place(self, features: Any, mask: Any = None) -> Array:
-        """Act as Java's ``revertFeatures``."""
-        return self.written("revert_features", features, self.revert_features(features, mask))
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
+        """Return what `_forward` was given."""
+        raise NotImplementedError
 
-    def _revert_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Act as Java's ``revertLabels``."""
-        return self.written("revert_labels", labels, self.revert_labels(labels, mask))
 
-    def _change(
-        self, method: str, data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]
-    ) -> DataSet:
-        check_data_set(self.who(method), data_set)
-        features = on_features(data_set.features, data_set.features_mask)
-        if data_set.labels is data_set.features:
-            data_set.labels = features
-        elif data_set.labels is not None:
-            data_set.labels = on_labels(data_set.labels, data_set.labels_mask)
-        data_set.features = features
-        return data_set
+Normalizer.family = Normalizer
 
 
 class FittedNormalizer(Learner, Normalizer):
@@ -160,75 +137,23 @@ class FittedNormalizer(Learner, Normalizer):
     rows: ClassVar[tuple[str, str]]
     """Names of the two rows of numbers that a file has, in its order."""
 
+    subject = "fit: features"
+
     def __init__(self) -> None:
-        self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
+        self.numbers: dict[str, Numbers] = {}  # of "features" and "labels"
 
-    def fit(self, data: Any) -> Self:
-        """Learn the statistics of data, in one pass; earlier statistics are forgotten.
+    def set_numbers(self, part: str, first: Any, second: Any, who: str | None = None) -> None:
+        """Set the numbers of "features" or "labels", in the order of `rows`; `who` in messages is their setter."""
+        self.numbers[part] = self._checked(who or self.who(f"set_{part[:-1]}_stats"), first, second)
+        self.fits_labels = self.fits_labels or part == "labels"
 
-        Parameters
-        ----------
-        data : DataSet, (features, labels), DataSetIterator or other iterable of those, or features
-            Features are an array or a table ``[N, columns, ...]``, or nested lists. An iterator that can be reset is,
-            before and after, as in Java: the epochs of one that shuffles go on from there.
+    def new_statistics(self, group: str, index: int) -> ColumnStatistics:
+        return self.statistics(f"{self.who('fit')}: {group}")
 
-        Returns
-        -------
-        FittedNormalizer
-            This one.
+    def take_over(self, gathered: Mapping[str, Mapping[int, ColumnStatistics]]) -> None:
+        self.numbers = {part: self._finished(of_part[0]) for part, of_part in gathered.items()}
 
-        Raises
-        ------
-        DataError
-            There are no data, a number is not finite, labels are missing that are to be fitted, or this normalizer is
-            already at work in the iterator.
-        ShapeError
-            Two DataSets differ in their number of columns, or a mask does not fit.
-        """
-        wanted = ("features", "labels") if self.fits_labels else ("features",)
-        gathered = {part: self.statistics(f"{self.who('fit')}: {part}") for part in wanted}
-        for data_set in self.passing(data, DataSetIterator, ExistingDataSetIterator):
-            self._add(gathered, data_set)
-        self.numbers = {part: self._finished(statistics) for part, statistics in gathered.items()}
-        return self
-
-    def transform_features(self, features: Any, mask: Any = None) -> Array:
-        return self._apply("transform_features", "features", self._forward, features, mask)
-
-    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self._apply("transform_labels", "labels", self._forward, labels, mask) if self.fits_labels else labels
-
-    def revert_features(self, features: Any, mask: Any = None) -> Array:
-        return self._apply("revert_features", "features", self._backward, features, mask)
-
-    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self._apply("revert_labels", "labels", self._backward, labels, mask) if self.fits_labels else labels
-
-    @abstractmethod
-    def set_feature_stats(self, first: Any, second: Any) -> None:
-        """Set the features' numbers [columns], in the order of `rows`.
-
-        Raises
-        ------
-        ConfigurationError
-            They are not both rows of so many finite numbers.
-        """
-
-    def learn(self, statistics: ColumnStatistics) -> None:
-        """Take over statistics of the features; DataError where a column had no number."""
-        self.numbers["features"] = self._finished(statistics)
-
-    @abstractmethod
-    def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
-        """Return name -> numbers [columns] of the statistics gathered."""
-
-    @abstractmethod
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...
-
-    @abstractmethod
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...
-
-    def fitted(self, part: str, method: str = "fitted") -> Mapping[str, np.ndarray]:
+    def fitted(self, part: str, method: str = "fitted") -> Numbers:
         """Return name -> numbers [columns] of "features" or "labels".
 
         Raises
@@ -236,30 +161,64 @@ class FittedNormalizer(Learner, Normalizer):
         DataError
             They were not fitted.
         """
-        if part not in self.numbers:
-            before = "" if part == "features" else "fit_label(True) and then "
-            raise DataError(f"{self.who(method)}: expected {part} that were fitted, got none. Call {before}fit first.")
-        return self.numbers[part]
+        return self.part_of(self.numbers, part, method)
 
-    def _apply(self, method: str, part: str, function: Callable[..., Array], x: Any, mask: Any) -> Array:
+    def write_body(self, stream: BinaryIO) -> None:
+        parts = ["features", "labels"] if self.fits_labels else ["features"]
+        write_flag(stream, self.fits_labels)
+        self.write_settings(stream)
+        write_rows(stream, [self.fitted(part, "save")[name] for part in parts for name in self.rows])
+
+    @classmethod
+    def read_body(cls, stream: BinaryIO) -> Self:
+        fits_labels = read_flag(stream)
+        normalizer = cls.read_settings(stream)
+        normalizer.read_rows(read_row(stream), read_row(stream))
+        if fits_labels:
+            normalizer.set_numbers("labels", read_row(stream), read_row(stream))
+        return normalizer
+
+    def read_rows(self, first: np.ndarray, second: np.ndarray) -> None:
+        """Set the features' numbers, as of a file."""
+        self.set_numbers("features", first, second)
+
+    @staticmethod
+    @abstractmethod
+    def _checked(who: str, first: Any, second: Any) -> Numbers:
+        """Return numbers of columns by name; raise ConfigurationError for such as cannot be."""
+
+    @abstractmethod
+    def _finished(self, statistics: Any) -> Numbers:
+        """Return the numbers of the statistics gathered."""
+
+    def _values(self, method: str, part: str) -> Numbers:
         self.check_not_learning()
-        values, who = self.fitted(part, method), self.who(method)
-        x = as_numbers(who, x)
+        return self.fitted(part, method)
+
+    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
         columns = len(next(iter(values.values())))
         if x.shape[1] != columns:
             raise ShapeError(
                 f"{who}: expected {describe_shape(['N', columns, *x.shape[2:]])}, as the data were that were fitted, "
                 f"got {describe_shape(x.shape)}."
             )
-        return function(who, x, mask, values)
 
-    def _add(self, gathered: Mapping[str, ColumnStatistics], data_set: DataSet) -> None:
-        gathered["features"].add(data_set.features, data_set.features_mask)
-        if "labels" not in gathered:
-            return
-        if data_set.labels is None:
-            raise DataError(f"{self.who('fit')}: expected labels, which fit_label asks for, got none.")
-        gathered["labels"].add(data_set.labels, data_set.labels_mask)
+
+def numbers_of(row: str, called: str, noun: str) -> tuple[Any, Any]:
+    """Return two properties: a row of numbers of the features, `called` so, and of the labels."""
+    texts = {
+        called: f"{noun} of the features [columns], float64; raise DataError before `fit`.",
+        f"label_{called}": f"{noun} of the labels [columns], float64; raise DataError if they were not fitted.",
+    }
+    of_features, of_labels = (
+        property(partial(_row_of, part, row, name), doc=text)
+        for part, (name, text) in zip(("features", "labels"), texts.items(), strict=True)
+    )
+    return of_features, of_labels
+
+
+def _row_of(part: str, row: str, called: str, normalizer: FittedNormalizer) -> np.ndarray:
+    return normalizer.fitted(part, called)[row]
 
 
 def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, BinaryIO, Self
+from typing import Annotated, BinaryIO, Self
 
 from backends.errors import ConfigurationError, ShapeError, describe_shape
 from nd.arguments import Range, checked
-from nd.dataset.normalizers.arrays import as_numbers
-from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.arrays import shrunk, stretch
+from nd.dataset.normalizers.base import Normalizer, Numbers
 from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import check_range
 from nd.typing import Array
@@ -54,26 +54,22 @@ class ImagePreProcessingScaler(Normalizer):
         self.min, self.max = check_range("ImagePreProcessingScaler", min, max)
         self.max_pixel = float(2**max_bits - 1)
 
-    def transform_features(self, features: Any, mask: Any = None) -> Array:
-        scaled = as_numbers(self.who("transform_features"), features) / self.max_pixel
-        if self.max - self.min != 1:
-            scaled *= self.max - self.min
-        if self.min != 0:
-            scaled += self.min
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
+        scaled = x / self.max_pixel
+        stretch(scaled, self.min, self.max)
         return scaled
 
-    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self.transform_features(self._images("transform_labels", labels)) if self.fits_labels else labels
-
-    def revert_features(self, features: Any, mask: Any = None) -> Array:
-        pixels = as_numbers(self.who("revert_features"), features) - self.min
-        if self.max - self.min != 1:
-            pixels /= self.max - self.min
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
+        pixels = shrunk(x, self.min, self.max)
         pixels *= self.max_pixel
         return pixels
 
-    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self.revert_features(self._images("revert_labels", labels)) if self.fits_labels else labels
+    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
+        if part == "labels" and len(x.shape) != 4:
+            raise ShapeError(
+                f"{who}: expected images [N, C, H, W] as labels, got {describe_shape(x.shape)}. "
+                "Other labels are not pixels: fit_label(False)."
+            )
 
     def write_body(self, stream: BinaryIO) -> None:
         write_numbers(stream, self.min, self.max, self.max_pixel)
@@ -86,12 +82,3 @@ class ImagePreProcessingScaler(Normalizer):
             raise ConfigurationError(f"ImagePreProcessingScaler: the largest pixel must be positive, got {max_pixel}.")
         normalizer.max_pixel = max_pixel
         return normalizer
-
-    def _images(self, method: str, labels: Any) -> Array:
-        labels = as_numbers(self.who(method), labels)
-        if len(labels.shape) != 4:
-            raise ShapeError(
-                f"{self.who(method)}: expected images [N, C, H, W] as labels, got {describe_shape(labels.shape)}. "
-                "Other labels are not pixels: fit_label(False)."
-            )
-        return labels

@@ -157,8 +157,8 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
             if strategy is not None:
                 normalizer._say(name, None, strategy)
         for name in _GROUPS:
-            for _ in range(_read_count(stream)):
-                index, strategy = _read_index(stream), _read_strategy(stream)
+            for _ in range(_read_number(stream, "a number of arrays")):
+                index, strategy = _read_number(stream, "an index"), _read_strategy(stream)
                 if strategy is None:
                     raise FormatError(f"expected how {name} {index} are normalized, got that they are not. {CORRUPT}")
                 normalizer._say(name, index, strategy)
@@ -191,7 +191,7 @@ def _write_strategy(stream: BinaryIO, strategy: _Strategy | None) -> None:
 
 
 def _read_strategy(stream: BinaryIO) -> _Strategy | None:
-    kind = _read_kind(stream, _NONE)
+    kind = _read_number(stream, "a strategy", _NONE, _MIN_MAX)
     if kind == _NONE:
         return None
     return _Strategy(kind, *read_numbers(stream, 2)) if kind == _MIN_MAX else _Strategy(kind)
@@ -200,28 +200,15 @@ def _read_strategy(stream: BinaryIO) -> _Strategy | None:
 def _read_rows(stream: BinaryIO) -> dict[int, tuple[int, Array, Array]]:
     """Read index -> kind and two rows of numbers, in the order of the file."""
     rows: dict[int, tuple[int, Array, Array]] = {}
-    for _ in range(_read_count(stream)):
-        index = _read_index(stream)
-        rows[index] = (_read_kind(stream, _STANDARDIZE), read_row(stream), read_row(stream))
+    for _ in range(_read_number(stream, "a number of arrays")):
+        index = _read_number(stream, "an index")
+        rows[index] = (_read_number(stream, "a strategy", _STANDARDIZE, _MIN_MAX), read_row(stream), read_row(stream))
     return rows
 
 
-def _read_kind(stream: BinaryIO, least: int) -> int:
-    kind = read_number(stream, ">i", "a strategy")
-    if not least <= kind <= _MIN_MAX:
-        raise FormatError(f"a strategy must be {least} to {_MIN_MAX}, got {kind}. {CORRUPT}")
-    return kind
-
-
-def _read_count(stream: BinaryIO) -> int:
-    count = read_number(stream, ">i", "a number of arrays")
-    if count < 0:
-        raise FormatError(f"a number of arrays must be at least 0, got {count}. {CORRUPT}")
-    return count
-
-
-def _read_index(stream: BinaryIO) -> int:
-    index = read_number(stream, ">i", "an index")
-    if index < 0:
-        raise FormatError(f"an index must be at least 0, got {index}. {CORRUPT}")
-    return index
+def _read_number(stream: BinaryIO, name: str, least: int = 0, most: int | None = None) -> int:
+    number = read_number(stream, ">i", name)
+    if number < least or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"{least} to {most}"
+        raise FormatError(f"{name} must be {bounds}, got {number}. {CORRUPT}")
+    return number

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from nd.dataset.normalizers.multi import rows_by_index
 from nd.dataset.normalizers.standardize import NormalizerStandardize
 from nd.dataset.normalizers.uniform_multi import UniformMultiNormalizer
-from nd.typing import Array
 
 
 class MultiNormalizerStandardize(UniformMultiNormalizer):
@@ -28,18 +28,5 @@ class MultiNormalizerStandardize(UniformMultiNormalizer):
     def single(self) -> NormalizerStandardize:
         return NormalizerStandardize()
 
-    def get_feature_mean(self, index: int) -> Array:
-        """Return the means of an input [columns], float64; DataError if it was not fitted."""
-        return self.rows_of("get_feature_mean", "features", index)["mean"]
-
-    def get_feature_std(self, index: int) -> Array:
-        """Return the standard deviations of an input [columns], float64; DataError if it was not fitted."""
-        return self.rows_of("get_feature_std", "features", index)["std"]
-
-    def get_label_mean(self, index: int) -> Array:
-        """Return the means of an output [columns], float64; DataError if it was not fitted."""
-        return self.rows_of("get_label_mean", "labels", index)["mean"]
-
-    def get_label_std(self, index: int) -> Array:
-        """Return the standard deviations of an output [columns], float64; DataError if it was not fitted."""
-        return self.rows_of("get_label_std", "labels", index)["std"]
+    get_feature_mean, get_label_mean = rows_by_index("mean", "get_feature_mean", "get_label_mean", "means")
+    get_feature_std, get_label_std = rows_by_index("std", "get_feature_std", "get_label_std", "standard deviations")

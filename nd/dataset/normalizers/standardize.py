@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, BinaryIO, Self
+from typing import Any
 
 import numpy as np
 
 from backends.errors import ConfigurationError
 from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
-from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
-from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
+from nd.dataset.normalizers.base import FittedNormalizer, Numbers, check_statistics, numbers_of
 from nd.dataset.normalizers.statistics import Moments
 from nd.typing import Array
 
@@ -56,27 +54,10 @@ class NormalizerStandardize(FittedNormalizer):
     def __init__(self, mean: Any = None, std: Any = None) -> None:
         super().__init__()
         if mean is not None or std is not None:
-            self.numbers["features"] = self._checked(self.called or type(self).__name__, mean, std)
+            self.set_numbers("features", mean, std, type(self).__name__)
 
-    @property
-    def mean(self) -> np.ndarray:
-        """Means of the features [columns], float64; raise DataError before `fit`."""
-        return self.fitted("features", "mean")["mean"]
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviations of the features [columns], float64; raise DataError before `fit`."""
-        return self.fitted("features", "std")["std"]
-
-    @property
-    def label_mean(self) -> np.ndarray:
-        """Means of the labels [columns], float64; raise DataError if they were not fitted."""
-        return self.fitted("labels", "label_mean")["mean"]
-
-    @property
-    def label_std(self) -> np.ndarray:
-        """Standard deviations of the labels [columns], float64; raise DataError if they were not fitted."""
-        return self.fitted("labels", "label_std")["std"]
+    mean, label_mean = numbers_of("mean", "mean", "Means")
+    std, label_std = numbers_of("std", "std", "Standard deviations")
 
     def set_feature_stats(self, mean: Any, std: Any) -> None:
         """Set the features' statistics [columns].
@@ -86,7 +67,7 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or a deviation is negative.
         """
-        self.numbers["features"] = self._checked(self.who("set_feature_stats"), mean, std)
+        self.set_numbers("features", mean, std)
 
     def set_label_stats(self, mean: Any, std: Any) -> None:
         """Set the labels' statistics, and that labels are to be changed.
@@ -96,21 +77,10 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers.
         """
-        self.numbers["labels"] = self._checked(self.who("set_label_stats"), mean, std)
-        self.fit_label(True)
+        self.set_numbers("labels", mean, std)
 
-    def write_body(self, stream: BinaryIO) -> None:
-        parts = ["features", "labels"] if self.is_fit_label() else ["features"]
-        write_flag(stream, self.is_fit_label())
-        write_rows(stream, [self.fitted(part, "save")[name] for part in parts for name in self.rows])
-
-    @classmethod
-    def read_body(cls, stream: BinaryIO) -> Self:
-        fits_labels = read_flag(stream)
-        normalizer = cls(read_row(stream), read_row(stream))
-        if fits_labels:
-            normalizer.set_label_stats(read_row(stream), read_row(stream))
-        return normalizer
+    def read_rows(self, first: np.ndarray, second: np.ndarray) -> None:
+        self.set_numbers("features", first, second, type(self).__name__)
 
     @staticmethod
     def _checked(who: str, mean: Any, std: Any) -> dict[str, np.ndarray]:
@@ -119,16 +89,16 @@ class NormalizerStandardize(FittedNormalizer):
             raise ConfigurationError(f"{who}: std must not be negative, got {statistics['std'].min()}.")
         return {**statistics, "std": np.maximum(statistics["std"], _SMALLEST_STD)}
 
-    def _finished(self, statistics: Moments) -> Mapping[str, np.ndarray]:
+    def _finished(self, statistics: Moments) -> Numbers:
         std = np.sqrt(statistics.variance())
         return {"mean": statistics.mean(), "std": np.maximum(std, _SMALLEST_STD)}
 
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
         standardized = minus(x, values["mean"])
         standardized /= like(x, values["std"])
         return zero_where_masked(who, standardized, mask)
 
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
         reverted = x * like(x, values["std"])
         add(reverted, values["mean"])
         return zero_where_masked(who, reverted, mask)

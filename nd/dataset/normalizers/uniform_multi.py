@@ -67,11 +67,3 @@ class UniformMultiNormalizer(FittedMultiNormalizer):
         if fits_labels:
             normalizer.set_label_stats([(read_row(stream), read_row(stream)) for _ in range(counts[1])])
         return normalizer
-
-    def write_settings(self, stream: BinaryIO) -> None:
-        """Write what a file has between the numbers of arrays and the rows."""
-
-    @classmethod
-    def read_settings(cls, stream: BinaryIO) -> Self:
-        """Return a normalizer that has learnt nothing, with what `write_settings` wrote."""
-        return cls()

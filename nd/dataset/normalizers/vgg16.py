@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 from backends.errors import ConfigurationError, ShapeError, describe_shape
 from nd.arguments import checked
-from nd.dataset.normalizers.arrays import as_numbers, like
-from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.arrays import like
+from nd.dataset.normalizers.base import Normalizer, Numbers
 from nd.typing import Array
 
 MEAN_BGR = (103.939, 116.779, 123.68)
@@ -47,19 +47,15 @@ class VGG16ImagePreProcessor(Normalizer):
         if fit:
             raise ConfigurationError("VGG16ImagePreProcessor.fit_label: labels are left as they are, got True.")
 
-    def transform_features(self, features: Any, mask: Any = None) -> Array:
-        x = self._images("transform_features", features)
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
         return x - like(x, MEAN_BGR)
 
-    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
-        return labels
-
-    def revert_features(self, features: Any, mask: Any = None) -> Array:
-        x = self._images("revert_features", features)
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
         return x + like(x, MEAN_BGR)
 
-    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        return labels
+    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
+        if len(x.shape) != 4 or x.shape[1] != 3:
+            raise ShapeError(f"{who}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
 
     def write_body(self, stream: BinaryIO) -> None:
         """Write nothing: there is nothing to know."""
@@ -67,9 +63,3 @@ class VGG16ImagePreProcessor(Normalizer):
     @classmethod
     def read_body(cls, stream: BinaryIO) -> Self:
         return cls()
-
-    def _images(self, method: str, features: Any) -> Array:
-        x = as_numbers(self.who(method), features)
-        if len(x.shape) != 4 or x.shape[1] != 3:
-            raise ShapeError(f"{self.who(method)}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
-        return x

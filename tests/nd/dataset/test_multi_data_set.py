@@ -198,6 +198,19 @@ def test_words_and_bytes():
 # ---- DataSets
 
 
+def test_a_data_set_is_one_of_one_input_and_one_output():
+    data_set = DataSet(A, Y, A[:, :1], Y[:, :1])
+    multi = data_set.as_multi()
+    assert multi.features[0] is A
+    assert multi.labels_masks[0] is data_set.labels_mask
+    assert multi.as_multi() is multi
+    data_set.set_arrays([A * 2], [])
+    assert np.array_equal(data_set.features, A * 2)
+    assert data_set.labels is Y
+    multi.set_arrays([A * 2], [Y])
+    assert multi.features_masks[0] is data_set.features_mask
+
+
 def test_to_a_data_set_and_back():
     data_set = DataSet(A, Y, A[:, :1], Y[:, :1])
     found = data_set.to_multi_data_set()
