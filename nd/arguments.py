@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 from backends.errors import ArgumentError
 from backends.suggestions import suggestion
 
-from .java_names import JavaNames
+from .classes import ExplainedType, overridable
 from .rules import (
     EVEN_INFINITE,
     EVEN_NAN,
@@ -45,7 +45,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # ---- dataclasses
 
 
-class Checked(JavaNames):
+@overridable
+class Checked(metaclass=ExplainedType):
     """A dataclass whose fields are checked against their annotations when an instance is constructed.
 
     A `__post_init__` of a subclass calls this one first. Fields keep the values that they are given, but numbers become

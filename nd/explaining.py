@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from backends.argument_checks import ARRAY_LIBRARIES, is_of_library
 from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, SizeError, describe_shape
 
-from . import java_names
+from . import classes
 from .arguments import argument_names, argument_rules, converted, shown
 from .state import backend, state
 
@@ -134,7 +134,7 @@ def _not_yet_explained(error: Exception) -> Exception:
 
 def _is_anothers(error: Exception) -> bool:
     """Tell whether an error comes from code of a user's own, a loss say, that this library has called."""
-    modules = [name for name in _modules_of(error) if name != java_names.__name__]  # which raises for any module's
+    modules = [name for name in _modules_of(error) if name != classes.__name__]  # which raises for any module's
     return not _is_ours(modules[-1] if modules else "")
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import EnumType, StrEnum
+from functools import partial
+from inspect import isroutine
+from operator import eq
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from backends.errors import UnknownNameError, check_choice
 
-from .java_names import JavaNamed, java_attribute
+from .classes import ExplainedType
+from .java_names import snake_case
 
 
 def _spelled_otherwise(members: Mapping[str, Any], name: str) -> Any:
@@ -33,6 +37,20 @@ def _unknown_member(owner: Any, name: str) -> UnknownNameError:
     return UnknownNameError(f"{owner.__name__!r} object has no attribute {name!r}", kind, name, members)
 
 
+_OF_ALL: dict[str, Any] = {"toString": str, "equals": eq}
+
+
+def _method_of(owner: Any, name: str) -> Any:
+    """Return the method that a Java program means by a name, of an enumeration or one of its members: ``valueOf``."""
+    if name in _OF_ALL:
+        return partial(_OF_ALL[name], owner)
+    method = getattr(owner, snake_case(name), None) if name != name.lower() and not name.startswith("_") else None
+    if not isroutine(method):
+        kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+    return method
+
+
 class JavaEnumType(EnumType):
     """Enum whose members answer to Java's spelling of their names: ``ConvolutionMode.Same``."""
 
@@ -44,7 +62,7 @@ class JavaEnumType(EnumType):
                 return member
             if name != name.lower() and not name.startswith("_"):
                 with suppress(AttributeError):
-                    return java_attribute(cls, name, {})
+                    return _method_of(cls, name)
             raise _unknown_member(cls, name)
 
 
@@ -70,7 +88,7 @@ class JavaEnum(StrEnum, metaclass=JavaEnumType):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            return java_attribute(self, name, {})
+            return _method_of(self, name)
 
 
 class Name(str):
@@ -117,10 +135,10 @@ class Name(str):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            return java_attribute(self, name, {})
+            return _method_of(self, name)
 
 
-class NameHolder(JavaNamed):
+class NameHolder(ExplainedType):
     """Class of a base whose attributes of type `Name` are members of it, as those of an enumeration are.
 
     Deeplearning4j has two types of one name, an enumeration and an interface. One class is both here, ``class
@@ -193,7 +211,7 @@ class NameHolder(JavaNamed):
             if member is not None:
                 return member
             with suppress(AttributeError):
-                return super().__getattr__(name)
+                return _method_of(cls, name)
             raise _unknown_member(cls, name)
 
 

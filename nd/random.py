@@ -19,7 +19,7 @@ from typing import Annotated, Any, cast
 
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.generic.random_bits import advanced
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.on_demand import names_on_demand
 from nd.typing import Array
 
@@ -71,7 +71,7 @@ def set_release(release: str) -> None:
     _releases.since_m2 = _releases.keeps_23_bits and not release.startswith("1.0.0-M1")
 
 
-class Random(JavaNames):
+class Random(metaclass=ExplainedType):
     """A stream of random numbers.
 
     Parameters

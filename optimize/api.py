@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nd import DTypeError, FormatError, NumericError
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType, overridable
 from nd.typing import Array
 
 from .network_updater import NetworkUpdater
@@ -123,7 +123,8 @@ class ConvexOptimizer(Protocol):
         """Settle such steps without an error, because there is another one."""
 
 
-class Listener(JavaNames):
+@overridable
+class Listener(metaclass=ExplainedType):
     """Hooks into training; override what you need.
 
     A listener makes the device wait only if it asks for the score. Any hook may end fit with ``model.stop_training``.

@@ -18,7 +18,7 @@ class Builder:
 
     ``Builder(DenseLayer).nIn(3).nOut(4).build()`` is ``DenseLayer(n_in=3, n_out=4)``; ``setNIn(3)`` is ``nIn(3)``, and
     ``getNIn()`` what was set. A target may name further calls in `builder_verbs`: functions that take the builder and
-    the arguments; Java's names of fields that are called another way in `java_names`; settings that change nothing
+    the arguments; Java's names of fields that are called another way in `builder_names`; settings that change nothing
     here in `builder_unused` (to be kept in the field `unused`, under that key of Java's JSON) and `builder_ignored`.
 
     Parameters
@@ -36,7 +36,7 @@ class Builder:
         named: Iterable[str] | None = getattr(target, "builder_fields", None)
         self._fields = set(named or (field.name for field in fields(target) if field.init))
         self._verbs: dict[str, Callable[..., Any]] = getattr(target, "builder_verbs", {})
-        self._names: dict[str, str] = getattr(target, "java_names", {})
+        self._names: dict[str, str] = getattr(target, "builder_names", {})
         self._unused: dict[str, str] = getattr(target, "builder_unused", {})
         self._ignored: Collection[str] = getattr(target, "builder_ignored", ())
 

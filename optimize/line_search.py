@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import nd
 from nd.arguments import checked
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.typing import Array
 
 Evaluate = Callable[[float], tuple[float, Array]]
@@ -36,7 +36,7 @@ class Trial:
     gradient: Array
 
 
-class BackTrackLineSearch(JavaNames):
+class BackTrackLineSearch(metaclass=ExplainedType):
     """Shortens a step until the cost is low enough: f(t) <= f(0) + alf * t * slope.
 
     Parameters

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.part import Part
 from nd.state import NOTHING, computing, state, within
 from nd.typing import Array
@@ -48,7 +48,7 @@ class _Key(NamedTuple):
     """Gradients that are added to the first."""
 
 
-class NetworkUpdater(JavaNames):
+class NetworkUpdater(metaclass=ExplainedType):
     """The updaters of a whole network over its flat parameter and gradient vectors.
 
     Every step of the update runs on one chunk while it is in the cache, then on the next.

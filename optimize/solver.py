@@ -9,7 +9,7 @@ from typing import Any
 from nd import ConfigurationError
 from nd.arguments import checked, converted
 from nd.checks import check_choice
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.rules import INTEGER
 from nd.state import NOTHING
 
@@ -75,7 +75,7 @@ class OfModel:
         self.reference = weakref.ref(self.model)
 
 
-class Solver(JavaNames):
+class Solver(metaclass=ExplainedType):
     """Improves a model on its current input and labels.
 
     Parameters
@@ -141,7 +141,7 @@ class Solver(JavaNames):
         self.optimizer.abandon()
 
 
-class SolverBuilder(JavaNames):
+class SolverBuilder(metaclass=ExplainedType):
     """The arguments of a `Solver`, one call for each.
 
     Examples

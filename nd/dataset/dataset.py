@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,11 +89,6 @@ class DataSet(ByClass, ByValue):
         self.labels_mask: AnyArray | None = arrays[3]
         if names is not None:
             self.class_names = names
-
-    java_names: ClassVar[dict[str, str]] = {
-        "features_mask_array": "features_mask", "label_names": "class_names", "label_names_list": "class_names",
-        "labels_mask_array": "labels_mask",
-    }  # fmt: skip
 
     @checked
     def get_label_name(self, number: Natural) -> str:

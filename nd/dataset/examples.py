@@ -10,9 +10,9 @@ import numpy as np
 
 from backends.errors import DataError, describe_shape
 from nd.arguments import Count, checked
+from nd.classes import ExplainedType, NamesSuggested
 from nd.dataset.checks import AnyArray, check_count, from_list
 from nd.dataset.java_random import JavaRandom
-from nd.java_names import JavaNames, java_attribute
 
 if TYPE_CHECKING:
     from nd.files.reading import Source
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 
 
-class Examples(JavaNames):
+class Examples(NamesSuggested, metaclass=ExplainedType):
     """Choosing, reordering, copying and comparing examples. A subclass says where its arrays are."""
 
     class_names: Sequence[str] | None = None
@@ -266,9 +266,6 @@ class SplitTestAndTrain(NamedTuple, Generic[Part]):
 
     train: Part
     test: Part
-
-    def __getattr__(self, name: str) -> Any:
-        return java_attribute(self, name, {})
 
 
 def _gather(array: AnyArray, order: np.ndarray) -> AnyArray:

@@ -8,18 +8,19 @@ from numbers import Number
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
+from nd.classes import ExplainedABC, overridable
 from nd.dataset.dataset import DataSet
 from nd.dataset.examples import Examples
 from nd.dataset.pre_processor import PreProcessor, pre_processed
 from nd.intake import is_holder
-from nd.java_names import JavaNamedABC, JavaNames
 
 Batch = TypeVar("Batch", bound=Examples)
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
 
 
-class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
+@overridable
+class MinibatchIterator(Iterator[Batch], metaclass=ExplainedABC):
     """Hand out minibatches: shared by iterators over DataSets and over MultiDataSets.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from backends.errors import DataError
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 
 _MULTIPLIER = 0x5DEECE66D
 _INCREMENT = 0xB
@@ -18,7 +18,7 @@ _MASK = (1 << 48) - 1
 _INT_MAX = (1 << 31) - 1
 
 
-class JavaRandom(JavaNames):
+class JavaRandom(metaclass=ExplainedType):
     """Draw the numbers that ``new java.util.Random(seed)`` draws.
 
     Parameters

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
+from nd.classes import ExplainedType, overridable
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import check_data_set
-from nd.java_names import JavaNames
 from nd.serde import as_host
 
 
-class LabelLastTimeStepPreProcessor(JavaNames):
+@overridable
+class LabelLastTimeStepPreProcessor(metaclass=ExplainedType):
     """Replace labels [N, C, T] by [N, C]: those of the last step that their mask counts, else of the last one.
 
     The mask of the labels is dropped. For networks that say one thing of a series, where labels have been read as

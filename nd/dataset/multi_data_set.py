@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
@@ -57,11 +57,6 @@ class MultiDataSet(Examples):
     >>> MultiDataSet([[[0, 1], [2, 3]], [[4], [5]]], [[[1, 0], [0, 1]]])
     MultiDataSet(features[0]=[2, 2] float32, features[1]=[2, 1] float32, labels[0]=[2, 2] float32)
     """
-
-    java_names: ClassVar[dict[str, str]] = {
-        f"{verb}_{group}_mask_{array}": f"{verb}_{group}_masks"
-        for verb in ("get", "set") for group in ("features", "labels") for array in ("array", "arrays")
-    }  # fmt: skip
 
     def __init__(self, features: Any, labels: Any = None, features_masks: Any = None, labels_masks: Any = None) -> None:
         if features is None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from backends.errors import DTypeError
+from nd.classes import overridable
 from nd.dataset.dataset import DataSet
-from nd.java_names import overridable
 
 if TYPE_CHECKING:
     from nd.dataset.multi_data_set import MultiDataSet

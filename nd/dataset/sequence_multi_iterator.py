@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import Count, Natural, checked
+from nd.classes import ExplainedType
 from nd.dataset.alignment import AlignedSeries, AlignmentMode, SeriesColumns
 from nd.dataset.checks import check_count
 from nd.dataset.multi_data_set import MultiDataSet
@@ -13,7 +14,6 @@ from nd.dataset.multi_iterator import MultiDataSetIterator
 from nd.dataset.order import EpochOrder
 from nd.dataset.ordered import OrderedIterator
 from nd.dataset.sequence_reader import CSVSequenceRecordReader
-from nd.java_names import JavaNames
 
 
 class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetIterator):
@@ -89,7 +89,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
         labels, labels_masks = ([each[n] for each in outputs] for n in range(2))
         return MultiDataSet(features, labels, features_masks, labels_masks)
 
-    class Builder(JavaNames):
+    class Builder(metaclass=ExplainedType):
         """Java's fluent style: readers by name, then what of them goes where, in the order of inputs and outputs.
 
         Parameters

@@ -11,16 +11,16 @@ import numpy as np
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import Natural, Path, checked
+from nd.classes import ExplainedType
 from nd.dataset.checks import check_count
 from nd.dataset.csv_numbers import CsvNumbers
 from nd.dataset.csv_rows import CsvRows, Row, check_delimiter
 from nd.files.reading import regular_file
-from nd.java_names import JavaNames
 
 _NUMBER = re.compile(r"%(0\d+)?d")
 
 
-class NumberedFileInputSplit(JavaNames):
+class NumberedFileInputSplit(metaclass=ExplainedType):
     """Files whose names differ in a number.
 
     Parameters
@@ -80,7 +80,7 @@ class SequenceRecord(NamedTuple):
         self.cells.check_classes(self.rows, column, self.numbers[column], classes)
 
 
-class CSVSequenceRecordReader(JavaNames):
+class CSVSequenceRecordReader(metaclass=ExplainedType):
     """Reads series: a file is a series, its rows are time steps.
 
     Parameters

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 from backends.errors import FormatError, check_choice
 from nd.arguments import checked
+from nd.classes import ExplainedABC, NamesSuggested, overridable
 from nd.java_enums import JavaEnum
-from nd.java_names import JavaNamedABC, JavaNames
 
 from .json_fields import parsed_json
 
@@ -21,7 +21,8 @@ KINDS = (
 """Names of the classes of evaluations."""
 
 
-class IEvaluation(JavaNames, metaclass=JavaNamedABC):
+@overridable
+class IEvaluation(NamesSuggested, metaclass=ExplainedABC):
     """Compares predictions with labels, minibatch by minibatch, and reduces its counts to numbers.
 
     Attributes
@@ -49,7 +50,6 @@ class IEvaluation(JavaNames, metaclass=JavaNamedABC):
     METRICS: ClassVar[Mapping[str, Callable[[Any], float]]] = {}
     MINIMIZED: ClassVar[frozenset[str]] = frozenset()
     Metric: ClassVar[type[JavaEnum]]
-    java_names: ClassVar[dict[str, str]] = {"score_for_metric": "get_value"}
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

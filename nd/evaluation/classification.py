@@ -259,7 +259,6 @@ class Evaluation(IEvaluation):
         """Return the mean of false positive and false negative rate."""
         return (self.false_positive_rate() + self.false_negative_rate()) / 2.0
 
-    java_names: ClassVar[dict[str, str]] = {"get_confusion_matrix": "confusion"}
     METRICS: ClassVar = {
         "accuracy": accuracy,
         "f1": f1,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from backends.errors import DataError, ShapeError
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 
 # The counts are dense, 8 bytes a count: 2 GiB at this size.
 MAX_CLASSES = 16_384
 
 
-class ConfusionMatrix(JavaNames):
+class ConfusionMatrix(metaclass=ExplainedType):
     """Count how often an actual class was predicted as any class.
 
     Parameters

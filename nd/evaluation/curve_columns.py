@@ -9,7 +9,7 @@ import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 
 from .json_fields import Fields, java_class
 from .rows import real_numbers
@@ -38,7 +38,7 @@ def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
     return copy
 
 
-class Columns(JavaNames):
+class Columns(metaclass=ExplainedType):
     """Points in columns of one length, compared by value, in JSON under Java's names."""
 
     COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells the number of points

@@ -11,7 +11,6 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.arguments import EVEN_NAN, Natural, checked
-from nd.java_names import java_attribute
 
 from .curve_columns import Columns, area, column, read_columns
 from .java_text import fixed
@@ -103,9 +102,6 @@ class Point(NamedTuple):
     precision: float
     recall: float
 
-    def __getattr__(self, name: str) -> Any:
-        return java_attribute(self, name, {})
-
 
 class Confusion(NamedTuple):
     """Right and wrong decisions at a point of a precision/recall curve."""
@@ -115,9 +111,6 @@ class Confusion(NamedTuple):
     fp_count: int
     fn_count: int
     tn_count: int
-
-    def __getattr__(self, name: str) -> Any:
-        return java_attribute(self, name, {})
 
 
 class PrecisionRecallCurve(Columns):
@@ -155,7 +148,6 @@ class PrecisionRecallCurve(Columns):
         "fn_count": "fnCount",
     }
     DERIVED: ClassVar = frozenset({"area"})
-    java_names: ClassVar[dict[str, str]] = {"calculate_aucpr": "calculate_auprc"}
 
     @checked
     def __init__(

@@ -191,12 +191,6 @@ class RegressionEvaluation(IEvaluation):
         """Return the mean of `r_squared` over the columns."""
         return self._average(self.r_squared)
 
-    java_names: ClassVar[dict[str, str]] = {
-        "averagecorrelation_r2": "average_pearson_correlation",
-        "averagerelative_squared_error": "average_relative_squared_error",
-        "averageroot_mean_squared_error": "average_root_mean_squared_error",
-        "correlation_r2": "pearson_correlation",
-    }
     METRICS: ClassVar = {
         "mae": average_mean_absolute_error,
         "mse": average_mean_squared_error,

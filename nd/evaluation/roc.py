@@ -202,7 +202,6 @@ class ROC(AnyRoc):
         if self.example_count == 0:
             raise DataError(f"ROC.{method}: nothing has been evaluated, got 0 examples. Call eval first.")
 
-    java_names: ClassVar[dict[str, str]] = {"calculate_aucpr": "calculate_auc_pr"}
     METRICS: ClassVar = {"auprc": calculate_auc_pr, "auroc": calculate_auc}
 
     # ---- text

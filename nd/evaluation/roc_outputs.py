@@ -147,9 +147,6 @@ class RocOutputs(AnyRoc):
     def _mean(self, area: Callable[[int], float]) -> float:
         return sum(map(area, range(max(1, self._columns())))) / max(1, self._columns())
 
-    java_names: ClassVar[dict[str, str]] = {
-        "calculate_aucpr": "calculate_auc_pr", "calculate_average_aucpr": "calculate_average_auc_pr",
-    }  # fmt: skip
     METRICS: ClassVar = {"auprc": calculate_average_auc_pr, "auroc": calculate_average_auc}
 
     @checked

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 
-from ..java_names import JavaNames
+from ..classes import ExplainedType
 
 
-class MemoryManager(JavaNames):
+class MemoryManager(metaclass=ExplainedType):
     """Collects garbage on demand; the settings of Java's collector are taken and change nothing."""
 
     def invoke_gc(self) -> None:

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.state import backend as current_backend
 from nd.typing import Array
 
 Dimension = int | tuple[int, ...] | None
 
 
-class Op(JavaNames):
+class Op(metaclass=ExplainedType):
     """One operation on arrays; `nd.exec` computes z from x and y.
 
     Parameters

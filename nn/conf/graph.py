@@ -64,9 +64,6 @@ class ComputationGraphConfiguration(NetworkConfiguration):
     order: tuple[str, ...] | None = None
     compared: ClassVar[tuple[str, ...]] = ("inputs", "outputs", "vertices", "vertex_inputs", "preprocessors")
     made_by: ClassVar[str] = "Say NeuralNetConfiguration(...).graph(inputs=..., nodes=..., outputs=...)."
-    java_names: ClassVar[dict[str, str]] = {
-        "data_type": "dtype", "network_inputs": "inputs", "network_outputs": "outputs",
-    }  # fmt: skip
 
     @staticmethod
     def GraphBuilder(base: Any = None) -> Builder:

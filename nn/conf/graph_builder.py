@@ -118,7 +118,7 @@ class _GraphSettings:
     validate_tbptt_config: bool = True
     unused: Mapping[str, Any] = field(default_factory=dict)
 
-    java_names: ClassVar[dict[str, str]] = {
+    builder_names: ClassVar[dict[str, str]] = {
         "data_type": "dtype", "validate_output_config": "validate_output_layer_config",
         "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip

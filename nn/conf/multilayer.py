@@ -45,7 +45,6 @@ class MultiLayerConfiguration(NetworkConfiguration):
     compared: ClassVar[tuple[str, ...]] = ("layers", "preprocessors")
     needs_series: ClassVar[bool] = True
     made_by: ClassVar[str] = "Say NeuralNetConfiguration(...).list(layer, layer)."
-    java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
 
     @cached_property
     def nodes(self) -> tuple[NodeConf, ...]:

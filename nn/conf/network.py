@@ -129,7 +129,7 @@ class NeuralNetConfiguration(Checked):
     convolution_mode: str = "truncate"
     layer: LayerConf | None = None
     unused: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    java_names: ClassVar[dict[str, str]] = SETTING_NAMES
+    builder_names: ClassVar[dict[str, str]] = SETTING_NAMES
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_NETWORKS
 

@@ -1,7 +1,7 @@
 """Java's spelling for those who port a program of Deeplearning4j's: ``from nn.dl4j import *``.
 
-Importing it changes nothing else. Methods answer to their camelCase names without it; this package has the names and
-the constructors in which Java differs from ours. See docs/java.md.
+Importing it gives the library's classes Deeplearning4j's names of their methods and fields too, as `names` lists them,
+and changes nothing else. This package has the constructors in which Java differs from ours. See docs/java.md.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ from .listeners import (
     PerformanceListener,
     SleepyTrainingListener,
 )
+from .naming import name_classes
 from .nd4j import Arrays, Collections, Nd4j, Random
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
 from .preprocessors import (
@@ -96,6 +97,8 @@ from .records import (  # type: ignore[assignment]
 )
 from .serializer import ModelSerializer
 from .transforms import Transforms
+
+name_classes()
 
 BaseTrainingListener = TrainingListener = IterationListener = Listener
 Convolution2D = ConvolutionLayer  # noqa: F405

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import nn
 import optimize
 from nd import evaluation, losses
+from nd.classes import ExplainedABC
 from nd.java_enums import NameHolder
-from nd.java_names import JavaNamedABC
 from optimize import LayerConstraint, updaters
 from optimize.builder import Builder
 
 
-class _JavasArguments(JavaNamedABC):
+class _JavasArguments(ExplainedABC):
     """Class of ours that is called with Java's arguments, ``construct(...)``, and is the same in everything else."""
 
     def __call__(cls, *arguments: Any, **settings: Any) -> Any:
@@ -27,7 +27,7 @@ class _JavasArguments(JavaNamedABC):
         return isinstance(instance, cls.__mro__[1]) if ours else super().__instancecheck__(instance)
 
 
-class _NamesOfOurs(JavaNamedABC):
+class _NamesOfOurs(ExplainedABC):
     """Class of ours with other static methods, never instantiated."""
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -116,7 +116,7 @@ class Bidirectional(nn.Bidirectional, metaclass=_JavasArguments):
 class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
     """The loss, with Java's builder: ``LossMixtureDensity.builder().gaussians(2).labelWidth(3).build()``."""
 
-    java_names: ClassVar[dict[str, str]] = {"gaussians": "mixtures", "label_width": "labels_width"}
+    builder_names: ClassVar[dict[str, str]] = {"gaussians": "mixtures", "label_width": "labels_width"}
 
     @staticmethod
     def construct(*arguments: Any, **settings: Any) -> losses.LossMixtureDensity:

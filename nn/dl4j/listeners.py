@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from nd import ConfigurationError
 from nd.arguments import Count, Natural, checked, shown
 from nd.checks import check_choice
+from nd.classes import ExplainedType
 from nd.evaluation.java_text import shortest
 from nd.files.writing import TEXT, Target, replacing
 from nd.java_enums import JavaEnum
-from nd.java_names import JavaNames
 from optimize import CollectScoresListener, Listener, listeners
 from optimize.builder import Builder
 from optimize.earlystopping.iteration_conditions import SECONDS
@@ -22,7 +22,7 @@ from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 
 
-class ScoreStat(JavaNames):
+class ScoreStat(metaclass=ExplainedType):
     """Scores and their iterations: `effective_indexes` and `effective_scores`."""
 
     BUCKET_LENGTH = 10000
@@ -56,8 +56,6 @@ class CollectScoresIterationListener(CollectScoresListener):
 
     Source: DL4J ``CollectScoresIterationListener``.
     """
-
-    java_names: ClassVar[dict[str, str]] = {"score_vs_iter": "statistics"}
 
     def __init__(self, frequency: int = 1) -> None:
         super().__init__(max(frequency, 1))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from nd import ConfigurationError, DTypeError, dataset
+from nd.classes import ExplainedType
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.pre_processor import pre_processed
-from nd.java_names import JavaNames
 
 
-class CompositeDataSetPreProcessor(JavaNames):
+class CompositeDataSetPreProcessor(metaclass=ExplainedType):
     """Applies pre-processors one after the other: ``(first, second)`` or ``(stop_on_empty, first, second)``.
 
     With `stop_on_empty` True those that come after a DataSet has no examples left are not called.
@@ -43,7 +43,7 @@ class CompositeMultiDataSetPreProcessor(CompositeDataSetPreProcessor):
     kind = MultiDataSet
 
 
-class _Builder(JavaNames):
+class _Builder(metaclass=ExplainedType):
     """Gathers pre-processors."""
 
     made: ClassVar[type[CompositeDataSetPreProcessor]]

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError, DataError, dataset
 from nd.arguments import Count, Natural, checked
+from nd.classes import ExplainedType
 from nd.dataset import AlignmentMode, CsvDataSetIterator, CSVSequenceRecordReader
-from nd.java_names import JavaNames
 
 
-class FileSplit(JavaNames):
+class FileSplit(metaclass=ExplainedType):
     """File to read. Source: DataVec ``FileSplit``, which takes folders too."""
 
     def __init__(self, path: str | Path) -> None:
@@ -20,7 +20,7 @@ class FileSplit(JavaNames):
             raise DataError(f"FileSplit: expected a file, got the folder '{path}'. Name one file.")
 
 
-class CSVRecordReader(JavaNames):
+class CSVRecordReader(metaclass=ExplainedType):
     """Reads lines of numbers: ``CSVRecordReader(skip_lines, delimiter)``, or with either alone.
 
     Notes
@@ -77,7 +77,7 @@ class RecordReaderDataSetIterator(CsvDataSetIterator):
             labels = {"label_index": label_index, "num_classes": num_classes}
         super().__init__(reader.split.path, batch, **labels, delimiter=reader.delimiter, skip_lines=reader.skip_lines)
 
-    class Builder(JavaNames):
+    class Builder(metaclass=ExplainedType):
         """Java's fluent style."""
 
         @checked

@@ -75,7 +75,7 @@ class LayerConf(Checked):
 
     inherited: ClassVar[tuple[str, ...]] = ("drop_out",)
     runtime: ClassVar[type[LayerRuntime]]
-    java_names: ClassVar[dict[str, str]] = SETTING_NAMES
+    builder_names: ClassVar[dict[str, str]] = SETTING_NAMES
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = FORMAT_VERBS
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_LAYERS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LAYERS

@@ -11,7 +11,7 @@ import nd
 from nd.activations import Activation
 from nd.activations.base import Activating
 from nd.checks import describe_shape
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType, overridable
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
@@ -112,7 +112,8 @@ class Kept(NamedTuple):
     context: Context
 
 
-class LayerRuntime(Part, JavaNames):
+@overridable
+class LayerRuntime(Part, metaclass=ExplainedType):
     """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes

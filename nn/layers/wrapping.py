@@ -97,7 +97,7 @@ class WrappingConf(LayerConf):
     role: ClassVar[str] = "inside of another one"
     instead: ClassVar[str] = "Put it behind this one."
     """What the layer is here, and what to do instead, in the message about one with a loss."""
-    java_names: ClassVar[dict[str, str]] = {**LayerConf.java_names, "underlying": "layer"}
+    builder_names: ClassVar[dict[str, str]] = {**LayerConf.builder_names, "underlying": "layer"}
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {"underlying": ("layer", "layer")},
         {"constraints": None},

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted
+from nd.classes import ExplainedType, NamesSuggested, overridable
 from nd.dataset import DataSet
-from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
 from nd.state import Restoring, state, within
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from .gradient import DefaultGradient
 
 
-class NetworkCore(JavaNames):
+@overridable
+class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     """Nodes over one parameter vector, and one step of them: the base of `Network`.
 
     Parameters

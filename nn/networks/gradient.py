@@ -7,7 +7,7 @@ from typing import Protocol
 
 import nd
 from nd.arguments import shown
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.typing import Array
 
 from ..terms.params import joined
@@ -29,7 +29,7 @@ def _names(order: Sequence[str]) -> list[str]:
     return list(order)
 
 
-class DefaultGradient(JavaNames):
+class DefaultGradient(metaclass=ExplainedType):
     """Gradients by variable; those of a network are views into its flat vector, and nothing is copied.
 
     Parameters

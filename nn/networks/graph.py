@@ -39,11 +39,6 @@ class ComputationGraph(Network):
     """
 
     data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
-    java_names: ClassVar[dict[str, str]] = {
-        "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
-        "input_mini_batch_size": "batch_size", "num_layers": "n_layers", "set_layer_mask_arrays": "set_masks",
-        "set_parameters": "set_params", "topological_sort_order": "topological_order",
-    }  # fmt: skip
 
     @checked
     def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, checked
-from nd.java_names import JavaNames, Pair
+from nd.classes import ExplainedType
+from nd.java_names import Pair
 from nd.state import Restoring
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
@@ -287,7 +288,7 @@ class Inside(Inference):
         self.batch.clear()
 
 
-class UpdaterOfNetwork(JavaNames):
+class UpdaterOfNetwork(metaclass=ExplainedType):
     """The updater of a network by itself: the gradient becomes the update that is subtracted from the parameters.
 
     Examples

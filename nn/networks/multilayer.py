@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import checked
@@ -43,12 +43,6 @@ class MultiLayerNetwork(Network):
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         super().__init__(conf, params)
-
-    java_names: ClassVar[dict[str, str]] = {
-        "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
-        "input_mini_batch_size": "batch_size", "layer_wise_configurations": "configuration", "nlayers": "n_layers",
-        "set_layer_mask_arrays": "set_masks", "set_parameters": "set_params",
-    }  # fmt: skip
 
     @checked
     def get_layer(self, index: int | str) -> LayerRuntime:

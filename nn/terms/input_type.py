@@ -24,8 +24,6 @@ class InputType(Checked):
     (784,)
     """
 
-    java_names: ClassVar[dict[str, str]] = {"convolutional3_d": "convolutional3d"}
-
     @property
     def shape(self) -> tuple[Any, ...]:
         """Shape of one example; None for an axis whose length is not known."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import nd
 from nd.arguments import Natural, checked, converted, shown
+from nd.classes import ExplainedType
 from nd.dataset import (
     DataSet,
     DataSetIterator,
@@ -15,7 +16,6 @@ from nd.dataset import (
     MultiDataSet,
     MultiDataSetIterator,
 )
-from nd.java_names import JavaNames
 from nd.rules import rule_of
 from nd.state import Restoring
 from nd.typing import Array
@@ -31,7 +31,7 @@ Data = DataSet | MultiDataSet
 _TILL: Any = rule_of(Natural | None)
 
 
-class TransferLearningHelper(JavaNames):
+class TransferLearningHelper(metaclass=ExplainedType):
     """Trains the layers above the frozen ones on the frozen ones' activations.
 
     Parameters

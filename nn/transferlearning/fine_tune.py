@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import checked
 from nd.checks import check_choice
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from optimize import get_updater
 from optimize.builder import Builder
 from optimize.constraints import as_constraints
@@ -32,7 +32,7 @@ _REMOVABLE = {"constraints": None, "drop_out": None, "gradient_normalization": "
 """Settings of which None is a value: a layer without it."""
 
 
-class FineTuneConfiguration(JavaNames):
+class FineTuneConfiguration(metaclass=ExplainedType):
     """Settings that change in every layer of a trained network, and in the network; those not given stay.
 
     Parameters

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import nd
 from nd.arguments import checked, shown
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType
 from nd.state import Restoring
 from nd.typing import Array
 
@@ -32,7 +32,7 @@ _START_ANEW: dict[str, Any] = {
 """Settings that a layer loses when its size is replaced, as in Java: those of the fine-tune configuration follow."""
 
 
-class GraphBuilder(Resizing[str], JavaNames):
+class GraphBuilder(Resizing[str], metaclass=ExplainedType):
     """Changes that turn a trained graph into a new one, call by call, in DL4J's names or in snake_case.
 
     Parameters
@@ -62,7 +62,6 @@ class GraphBuilder(Resizing[str], JavaNames):
     """
 
     rebuild = "Or rebuild the layers behind, with remove_vertex_and_connections and add_layer."
-    java_names: ClassVar[dict[str, str]] = {}
 
     @checked
     def __init__(self, graph: ComputationGraph) -> None:

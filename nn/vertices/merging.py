@@ -196,7 +196,7 @@ class SubsetVertex(OuterAxes):
     to: Natural
     data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = SubsetRuntime
-    java_names: ClassVar[dict[str, str]] = {"from": "from_"}
+    builder_names: ClassVar[dict[str, str]] = {"from": "from_"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "to": ("to", "plain")})
 
     def __post_init__(self) -> None:

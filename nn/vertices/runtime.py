@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import nd
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType, overridable
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
@@ -54,7 +54,8 @@ class VertexContext:
         self.needs_epsilons, self.network_inputs, self.examples = needs_epsilons, network_inputs, examples
 
 
-class VertexRuntime(Part, JavaNames):
+@overridable
+class VertexRuntime(Part, metaclass=ExplainedType):
     """A vertex at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
     A vertex writes `forward` and `backward`, one that masks differently `feed_forward_mask`, one that changes the

@@ -271,7 +271,7 @@ class PreprocessorVertex(VertexConf):
 
     preprocessor: InputPreProcessor
     runtime: ClassVar = PreprocessorRuntime
-    java_names: ClassVar[dict[str, str]] = {"pre_processor": "preprocessor"}
+    builder_names: ClassVar[dict[str, str]] = {"pre_processor": "preprocessor"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"preProcessor": ("preprocessor", "preprocessor")})
 
     @property

@@ -169,7 +169,7 @@ class UnstackVertex(VertexConf):
     from_: Natural
     stack_size: Count
     runtime: ClassVar = UnstackRuntime
-    java_names: ClassVar[dict[str, str]] = {"from": "from_"}
+    builder_names: ClassVar[dict[str, str]] = {"from": "from_"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "stackSize": ("stack_size", "plain")})
 
     def __post_init__(self) -> None:

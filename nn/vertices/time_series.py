@@ -85,7 +85,7 @@ class LastTimeStepVertex(VertexConf):
     mask_array_input: str
     of_whole_series: ClassVar[bool] = True
     runtime: ClassVar = LastTimeStepRuntime
-    java_names: ClassVar[dict[str, str]] = {"mask_array_input_name": "mask_array_input"}
+    builder_names: ClassVar[dict[str, str]] = {"mask_array_input_name": "mask_array_input"}
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {"maskArrayInputName": ("mask_array_input", "plain")}, package=_PACKAGE
     )
@@ -222,7 +222,7 @@ class ReverseTimeSeriesVertex(VertexConf):
 
     mask_array_input: str | None = None
     runtime: ClassVar = ReverseTimeSeriesRuntime
-    java_names: ClassVar[dict[str, str]] = {"mask_array_input_name": "mask_array_input"}
+    builder_names: ClassVar[dict[str, str]] = {"mask_array_input_name": "mask_array_input"}
     form: ClassVar[JavaForm] = LastTimeStepVertex.form
 
     @property

@@ -168,7 +168,7 @@ class LayerVertex(VertexConf):
 
     layer: LayerConf
     preprocessor: InputPreProcessor | None = None
-    java_names: ClassVar[dict[str, str]] = {"layer_conf": "layer", "pre_processor": "preprocessor"}
+    builder_names: ClassVar[dict[str, str]] = {"layer_conf": "layer", "pre_processor": "preprocessor"}
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {"layerConf": ("layer", "layer conf"), "preProcessor": ("preprocessor", "preprocessor")},
         {"outputVertex": False},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
-from nd.java_names import JavaNames
+from nd.classes import ExplainedType, overridable
 
 from ..api import Listener, Model
 
@@ -55,7 +55,8 @@ class EarlyStoppingModel(Model, Protocol):
         """Read a network that `save` wrote."""
 
 
-class StoppingCondition(JavaNames):
+@overridable
+class StoppingCondition(metaclass=ExplainedType):
     """Decides whether training ends. Shown as in Java: ``MaxEpochsTerminationCondition(5)``."""
 
     def initialize(self) -> None:
@@ -126,7 +127,8 @@ class EarlyStoppingModelSaver(Protocol):
         """Return the latest model, None if there is none."""
 
 
-class EarlyStoppingListener(JavaNames):
+@overridable
+class EarlyStoppingListener(metaclass=ExplainedType):
     """Hooks into training with early stopping; override what you need.
 
     Notes

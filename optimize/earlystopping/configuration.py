@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Checked, Count
+from nd.classes import ExplainedType
 from nd.java_enums import JavaEnum
-from nd.java_names import JavaNames
 
 from ..builder import Builder
 from .api import (
@@ -89,7 +89,7 @@ class TerminationReason(JavaEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlyStoppingResult(JavaNames):
+class EarlyStoppingResult(metaclass=ExplainedType):
     """Result of training with early stopping.
 
     Parameters

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from nd import ConfigurationError
 from nd.arguments import EVEN_NAN, Path, checked
+from nd.classes import ExplainedType, overridable
 from nd.files.writing import check_folder
-from nd.java_names import JavaNames
 
 from .api import EarlyStoppingModel
 
@@ -16,7 +16,8 @@ _Score = Annotated[float, EVEN_NAN]
 """NaN where training ended before there was one."""
 
 
-class InMemoryModelSaver(JavaNames):
+@overridable
+class InMemoryModelSaver(metaclass=ExplainedType):
     """Keeps copies of the models in memory.
 
     Notes
@@ -50,7 +51,7 @@ class InMemoryModelSaver(JavaNames):
         return "InMemoryModelSaver()"
 
 
-class LocalFileModelSaver(JavaNames):
+class LocalFileModelSaver(metaclass=ExplainedType):
     """Keeps the models in a folder, as ``bestModel.zip`` and ``latestModel.zip``: model zips with the updater's state.
 
     They have no place for the memory of a line search; a `CheckpointListener`'s files have. A file is replaced only

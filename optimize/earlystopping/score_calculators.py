@@ -8,19 +8,20 @@ from typing import Any, ClassVar
 from nd import DataError
 from nd.arguments import checked
 from nd.checks import check_choice
+from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.iterator import MinibatchIterator
 from nd.dataset.minibatches import Minibatches
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
 from nd.java_enums import JavaEnum
-from nd.java_names import JavaNames
 
 from .api import EarlyStoppingModel
 
 Data = DataSet | MultiDataSet
 
 
-class DataSetLossCalculator(JavaNames):
+@overridable
+class DataSetLossCalculator(metaclass=ExplainedType):
     """The loss over a data set, regularisation included; smaller is better.
 
     Parameters
@@ -61,7 +62,7 @@ class DataSetLossCalculator(JavaNames):
         return f"DataSetLossCalculator(average={self.average})"
 
 
-class ClassificationScoreCalculator(JavaNames):
+class ClassificationScoreCalculator(metaclass=ExplainedType):
     """A metric of `Evaluation` over a data set; larger is better.
 
     Parameters
@@ -103,7 +104,7 @@ class ClassificationScoreCalculator(JavaNames):
         return f"ClassificationScoreCalculator({self.metric})"
 
 
-class RegressionScoreCalculator(JavaNames):
+class RegressionScoreCalculator(metaclass=ExplainedType):
     """A metric of `RegressionEvaluation` over a data set, the mean over the columns.
 
     Parameters
@@ -166,7 +167,7 @@ class RocMetric(JavaEnum):
     AUPRC = "auprc"
 
 
-class ROCScoreCalculator(JavaNames):
+class ROCScoreCalculator(metaclass=ExplainedType):
     """An area under a curve, exact, over a data set; larger is better.
 
     Parameters

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
+from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
 from nd.dataset.minibatches import Minibatches
 from nd.interrupts import Handling
-from nd.java_names import JavaNames
 
 from ..solver import Solver
 from .api import EarlyStoppingListener, EarlyStoppingModel, StoppingCondition
@@ -45,7 +45,8 @@ class _PlainLoop:
         """Do nothing."""
 
 
-class EarlyStoppingTrainer(JavaNames):
+@overridable
+class EarlyStoppingTrainer(metaclass=ExplainedType):
     """Trains a network epoch by epoch until a condition is met.
 
     Parameters

@@ -9,13 +9,12 @@ import re
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import ClassVar
 
 from nd import NdError
+from nd.classes import ExplainedType
 from nd.files.reading import opening, raised_by_others
 from nd.files.writing import TEXT, replacing
 from nd.files.zips import ZipFile
-from nd.java_names import JavaNames
 
 INFO = "checkpointInfo.txt"
 HEADER = "checkpointNum,timestamp,iteration,epoch,modelType,filename"
@@ -26,7 +25,7 @@ _DAMAGE = (NdError, OSError, ValueError, EOFError, RuntimeError, KeyError, zipfi
 
 
 @dataclass(frozen=True)
-class Checkpoint(JavaNames):
+class Checkpoint(metaclass=ExplainedType):
     """One checkpoint in a folder.
 
     Parameters
@@ -51,7 +50,6 @@ class Checkpoint(JavaNames):
     epoch: int
     model_type: str
     path: pathlib.Path
-    java_names: ClassVar[dict[str, str]] = {"checkpoint_num": "number"}
 
     @property
     def filename(self) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
+from nd.classes import ExplainedABC, NamesSuggested, overridable
 from nd.dataset.iterator import Batch, MinibatchIterator, check_data_set, is_features, is_pair
-from nd.java_names import JavaNamedABC, JavaNames
 from nd.typing import Array
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Learnt = TypeVar("Learnt")
 
 
-class AnyNormalizer(JavaNames, metaclass=JavaNamedABC):
+@overridable
+class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
     """What is said of every normalizer: its kind, whether it changes labels, its file; and its way through a data set.
 
     A DataSet is changed as the MultiDataSet of one input and one output that it is.

@@ -37,11 +37,6 @@ class Normalizer(AnyNormalizer):
     are changed once; in Java twice where labels are fitted.
     """
 
-    java_names: ClassVar[dict[str, str]] = {
-        "revert_features": "_revert_features_in_place", "revert_labels": "_revert_labels_in_place",
-        "transform_label": "_transform_labels_in_place",
-    }  # fmt: skip
-
     iterators = DataSetIterator, ExistingDataSetIterator
     _revert_features_in_place = in_place("revert_features")
     _revert_labels_in_place = in_place("revert_labels")

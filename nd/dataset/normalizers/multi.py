@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import shown
@@ -32,10 +32,6 @@ class MultiNormalizer(AnyNormalizer):
     Source: org.nd4j.linalg.dataset.api.preprocessor.MultiDataNormalization. Differs: Java writes into the arrays of a
     MultiDataSet. Labels that are the features of an input stay so and are changed once.
     """
-
-    java_names: ClassVar[dict[str, str]] = {
-        "revert_features": "_revert_features_in_place", "revert_labels": "_revert_labels_in_place",
-    }  # fmt: skip
 
     iterators = MultiDataSetIterator, ExistingMultiDataSetIterator
     _revert_features_in_place = in_place("revert_features")

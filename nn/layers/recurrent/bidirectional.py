@@ -228,7 +228,7 @@ class Bidirectional(WrappingConf):
     runtime: ClassVar = BidirectionalRuntime
     positional: ClassVar[tuple[str, ...]] = ("layer", "mode")
     reads_ahead: ClassVar[bool] = True
-    java_names: ClassVar[dict[str, str]] = {**WrappingConf.java_names, "fwd": "layer", "rnn_layer": "layer"}
+    builder_names: ClassVar[dict[str, str]] = {**WrappingConf.builder_names, "fwd": "layer", "rnn_layer": "layer"}
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {"fwd": ("layer", "layer"), "bwd": ("bwd", "layer"), "mode": ("mode", "upper")},
         {"constraints": None},

@@ -64,5 +64,5 @@ class MaskZeroLayer(WrappingConf):
     masking_value: float = field(default=0.0, kw_only=False)
     runtime: ClassVar = MaskZeroRuntime
     positional: ClassVar[tuple[str, ...]] = ("layer", "masking_value")
-    java_names: ClassVar[dict[str, str]] = {**WrappingConf.java_names, "mask_value": "masking_value"}
+    builder_names: ClassVar[dict[str, str]] = {**WrappingConf.builder_names, "mask_value": "masking_value"}
     form: ClassVar[JavaForm] = WrappingConf.form.more({"maskingValue": ("masking_value", "real")}, package="util.")

@@ -1,0 +1,360 @@
+"""Java's names of layers, vertices, and the parts of a layer."""
+
+from __future__ import annotations
+
+LAYERS: dict[str, dict[str, str]] = {
+    "nd.activations.base": {
+        "Activation": "getActivation",
+    },
+    "nd.losses.base": {
+        "Loss": "computeGradient computeGradientAndScore computeScore computeScoreArray scoreArray",
+        "WeightedLoss": "getWeights=weights",
+    },
+    "nd.losses.entropies": {
+        "LossBinaryXENT": "DEFAULT_CLIPPING_EPSILON=clip_eps getClipEps=clip_eps setClipEps=clip_eps",
+        "LossMCXENT": "getSoftmaxClipEps=softmax_clip_eps setSoftmaxClipEps=softmax_clip_eps setWeights=weights",
+    },
+    "nd.losses.margins": {
+        "LossFMeasure": "DEFAULT_BETA=beta getBeta=beta",
+    },
+    "nd.losses.mixture": {
+        "LossMixtureDensity": "getLabelWidth=labels_width",
+    },
+    "nd.ops.random": {
+        "_Normal": "getMean=mean getStd=std setMean=mean setStd=std",
+    },
+    "nn.dl4j.file_iterators": {
+        "MiniBatchFileDataSetIterator": "getRootDir=root_dir setRootDir=root_dir",
+    },
+    "nn.dl4j.listeners": {
+        "CheckpointListener": "getFileForCheckpoint",
+        "CollectScoresIterationListener": "exportScores getScoreVsIter=statistics",
+        "SleepyTrainingListener": (
+            "getSleepMode=sleep_mode getTimeMode=time_mode getTimerBP=timer_bp getTimerEE=timer_ee "
+            "getTimerES=timer_es getTimerFF=timer_ff getTimerIteration=timer_iteration setSleepMode=sleep_mode "
+            "setTimeMode=time_mode setTimerBP=timer_bp setTimerEE=timer_ee setTimerES=timer_es setTimerFF=timer_ff "
+            "setTimerIteration=timer_iteration"
+        ),
+    },
+    "nn.dl4j.preprocessors": {
+        "CompositeDataSetPreProcessor": "preProcess",
+        "_Builder": "addPreProcessor",
+    },
+    "nn.layers.base": {
+        "BaseLayerConf": (
+            "getActivation=activation getActivationFn=activation getBiasInit=bias_init getBiasUpdater=bias_updater "
+            "getConstraints=constraints getGradientNormalization=gradient_normalization "
+            "getGradientNormalizationThreshold=gradient_normalization_threshold getIUpdater=updater getRegularization "
+            "getRegularizationBias getRegularizationByParam getUpdater=updater getUpdaterByParam "
+            "getWeightInit=weight_init getWeightInitFn=weight_init getWeightNoise=weight_noise "
+            "setActivationFn=activation setBiasInit=bias_init setBiasUpdater=bias_updater setConstraints=constraints "
+            "setGradientNormalization=gradient_normalization "
+            "setGradientNormalizationThreshold=gradient_normalization_threshold setIUpdater=updater "
+            "setRegularization=regularization setRegularizationBias=regularization_bias setWeightInitFn=weight_init "
+            "setWeightNoise=weight_noise"
+        ),
+        "FeedForwardConf": "getNIn=n_in getNOut=n_out setNIn=n_in setNOut=n_out",
+        "LayerConf": (
+            "getDataFormat=data_format getIDropout=drop_out getLayerName=name getOutputType=output_type "
+            "getPreProcessorForInputType=preprocessor_for isPretrainParam setIDropout=drop_out setLayerName=name"
+        ),
+    },
+    "nn.layers.capsules.capsules": {
+        "CapsuleLayer": (
+            "getCapsuleDimensions=capsule_dimensions getCapsules=capsules "
+            "getInputCapsuleDimensions=input_capsule_dimensions getInputCapsules=input_capsules getRoutings=routings "
+            "isHasBias=has_bias setCapsuleDimensions=capsule_dimensions setCapsules=capsules setHasBias=has_bias "
+            "setInputCapsuleDimensions=input_capsule_dimensions setInputCapsules=input_capsules setRoutings=routings "
+            "setUpdater=updater setWeightInit=weight_init"
+        ),
+        "CapsuleStrengthLayer": "setUpdater=updater setWeightInit=weight_init",
+    },
+    "nn.layers.capsules.primary_capsules": {
+        "PrimaryCapsules": (
+            "getCapsuleDimensions=capsule_dimensions getCapsules=capsules getChannels=channels "
+            "getConvolutionMode=convolution_mode getDilation=dilation getInputChannels=input_channels "
+            "getKernelSize=kernel_size getLeak=leak getPadding=padding getStride=stride isHasBias=has_bias "
+            "isUseRelu=use_relu setCapsuleDimensions=capsule_dimensions setCapsules=capsules setChannels=channels "
+            "setConvolutionMode=convolution_mode setDilation=dilation setHasBias=has_bias "
+            "setInputChannels=input_channels setKernelSize=kernel_size setLeak=leak setPadding=padding "
+            "setStride=stride setUpdater=updater setUseRelu=use_relu setWeightInit=weight_init"
+        ),
+    },
+    "nn.layers.convolution.convolution": {
+        "ConvolutionConf": (
+            "getCm=convolution_mode getConvolutionMode=convolution_mode getDilation=dilation getKernel=kernel_size "
+            "getKernelSize=kernel_size getPadding=padding getStride=stride hasBias isHasBias=has_bias "
+            "setConvolutionMode=convolution_mode setDilation=dilation setHasBias=has_bias setKernelSize=kernel_size "
+            "setPadding=padding setStride=stride"
+        ),
+    },
+    "nn.layers.convolution.convolution3d": {
+        "Convolution3D": "setDataFormat=data_format",
+    },
+    "nn.layers.convolution.cropping": {
+        "Cropping2D": "setDataFormat=data_format",
+        "_Cropping": "getCropping=cropping setCropping=cropping",
+    },
+    "nn.layers.convolution.depthwise": {
+        "_Multiplying": "getDepthMultiplier=depth_multiplier setDepthMultiplier=depth_multiplier",
+    },
+    "nn.layers.convolution.locally_connected": {
+        "LocallyConnected1D": (
+            "setActivation=activation setCm=convolution_mode setKernel=kernel_size setUpdater=updater "
+            "setWeightInit=weight_init"
+        ),
+        "LocallyConnected2D": (
+            "setActivation=activation setCm=convolution_mode setKernel=kernel_size setUpdater=updater "
+            "setWeightInit=weight_init"
+        ),
+        "LocallyConnectedConf": "getInputSize=input_size setInputSize=input_size",
+    },
+    "nn.layers.convolution.space_to_batch": {
+        "SpaceToBatchLayer": "getBlocks=blocks getPadding=padding setBlocks=blocks setPadding=padding",
+    },
+    "nn.layers.convolution.space_to_depth": {
+        "SpaceToDepthLayer": "setDataFormat=data_format",
+    },
+    "nn.layers.convolution.upsampling": {
+        "Upsampling3D": "setDataFormat=data_format",
+        "_Upsampling": "getSize=size setSize=size",
+    },
+    "nn.layers.convolution.zero_padding": {
+        "ZeroPaddingLayer": "setDataFormat=data_format",
+        "_ZeroPadding": "getPadding=padding setPadding=padding",
+    },
+    "nn.layers.core.activation": {
+        "ActivationLayer": "getActivationFn=activation setActivationFn=activation",
+    },
+    "nn.layers.core.dense": {
+        "DenseLayer": (
+            "hasBias hasLayerNorm isHasBias=has_bias isHasLayerNorm=has_layer_norm setHasBias=has_bias "
+            "setHasLayerNorm=has_layer_norm"
+        ),
+    },
+    "nn.layers.core.embedding": {
+        "EmbeddingLayer": "hasBias isHasBias=has_bias setHasBias=has_bias",
+        "EmbeddingSequenceLayer": (
+            "getInputLength=input_length isInferInputLength=infer_input_length setInferInputLength=infer_input_length "
+            "setInputLength=input_length"
+        ),
+    },
+    "nn.layers.core.prelu": {
+        "PReLULayer": (
+            "getInputShape=input_shape getSharedAxes=shared_axes setInputShape=input_shape setSharedAxes=shared_axes"
+        ),
+    },
+    "nn.layers.core.repeat_vector": {
+        "RepeatVector": "getN=n setDataFormat=data_format setN=n",
+    },
+    "nn.layers.losses.center_loss": {
+        "CenterLossOutputLayer": (
+            "getAlpha=alpha getGradientCheck=gradient_check setAlpha=alpha setGradientCheck=gradient_check"
+        ),
+    },
+    "nn.layers.losses.losses_of_places": {
+        "Cnn3DLossLayer": "setDataFormat=data_format",
+    },
+    "nn.layers.losses.ocnn": {
+        "OCNNOutputLayer": (
+            "getHiddenSize=hidden_size getInitialRValue=initial_r_value getLossFn=loss getNu=nu "
+            "getWindowSize=window_size isConfigureR=configure_r setConfigureR=configure_r setHiddenSize=hidden_size "
+            "setInitialRValue=initial_r_value setLossFn=loss setNu=nu setWindowSize=window_size"
+        ),
+    },
+    "nn.layers.losses.output": {
+        "OutputLayer": "hasBias isHasBias=has_bias setHasBias=has_bias",
+        "WithLoss": "getLossFn=loss setLossFn=loss",
+    },
+    "nn.layers.normalization.batch_normalization": {
+        "BatchNormalization": (
+            "getBeta=beta getDecay=decay getEps=eps getGamma=gamma isLockGammaBeta=lock_gamma_beta "
+            "isMinibatch=minibatch isUseLogStd=use_log_std setBeta=beta setDecay=decay setEps=eps setGamma=gamma "
+            "setLockGammaBeta=lock_gamma_beta setMinibatch=minibatch setUseLogStd=use_log_std"
+        ),
+    },
+    "nn.layers.normalization.local_response_normalization": {
+        "LocalResponseNormalization": (
+            "getAlpha=alpha getBeta=beta getK=k getN=n setAlpha=alpha setBeta=beta setDataFormat=data_format setK=k "
+            "setN=n"
+        ),
+    },
+    "nn.layers.pooling.global_pooling": {
+        "GlobalPoolingLayer": (
+            "getPnorm=pnorm getPoolingDimensions=pooling_dimensions getPoolingType=pooling_type "
+            "isCollapseDimensions=collapse_dimensions setCollapseDimensions=collapse_dimensions setPnorm=pnorm "
+            "setPoolingDimensions=pooling_dimensions setPoolingType=pooling_type"
+        ),
+    },
+    "nn.layers.pooling.subsampling": {
+        "SubsamplingLayer": (
+            "getConvolutionMode=convolution_mode getDilation=dilation getKernelSize=kernel_size getPadding=padding "
+            "getPnorm=pnorm getPoolingType=pooling_type getStride=stride "
+            "isAvgPoolIncludePadInDivisor=avg_pool_include_pad_in_divisor "
+            "setAvgPoolIncludePadInDivisor=avg_pool_include_pad_in_divisor setConvolutionMode=convolution_mode "
+            "setDilation=dilation setKernelSize=kernel_size setPadding=padding setPnorm=pnorm "
+            "setPoolingType=pooling_type setStride=stride"
+        ),
+    },
+    "nn.layers.pooling.subsampling3d": {
+        "Subsampling3DLayer": (
+            "getConvolutionMode=convolution_mode getDilation=dilation getKernelSize=kernel_size getPadding=padding "
+            "getPoolingType=pooling_type getStride=stride setConvolutionMode=convolution_mode "
+            "setDataFormat=data_format setDilation=dilation setKernelSize=kernel_size setPadding=padding "
+            "setPoolingType=pooling_type setStride=stride"
+        ),
+    },
+    "nn.layers.recurrent.attention": {
+        "AttentionConf": (
+            "getHeadSize=head_size getNHeads=n_heads isProjectInput=project_input setHeadSize=head_size "
+            "setNHeads=n_heads setProjectInput=project_input"
+        ),
+        "LearnedSelfAttentionLayer": (
+            "getNQueries=n_queries setNQueries=n_queries setUpdater=updater setWeightInit=weight_init"
+        ),
+        "SelfAttentionLayer": "setUpdater=updater setWeightInit=weight_init",
+    },
+    "nn.layers.recurrent.bidirectional": {
+        "Bidirectional": "getBwd=bwd getMode=mode setBwd=bwd setFwd=layer setMode=mode",
+    },
+    "nn.layers.recurrent.lstm": {
+        "LstmConf": "getForgetGateBiasInit=forget_gate_bias_init setForgetGateBiasInit=forget_gate_bias_init",
+    },
+    "nn.layers.recurrent.mask_zero": {
+        "MaskZeroLayer": "getMaskingValue=masking_value setMaskingValue=masking_value",
+    },
+    "nn.layers.recurrent.recurrent_attention": {
+        "RecurrentAttentionLayer": (
+            "isHasBias=has_bias setActivation=activation setHasBias=has_bias setUpdater=updater "
+            "setWeightInit=weight_init"
+        ),
+    },
+    "nn.layers.recurrent.simple_rnn": {
+        "SimpleRnn": "hasLayerNorm isHasLayerNorm=has_layer_norm setHasLayerNorm=has_layer_norm",
+    },
+    "nn.layers.runtime": {
+        "LayerRuntime": (
+            "getConf=conf getParam getPreOutput=pre_output numParams paramTable preOutput setConf=conf setParam "
+            "setParams=params"
+        ),
+    },
+    "nn.layers.wrapping": {
+        "WrappingConf": (
+            "getConstraints=constraints getFwd=layer getGradientNormalization=gradient_normalization "
+            "getGradientNormalizationThreshold=gradient_normalization_threshold getLayer=layer getNIn=n_in "
+            "getNOut=n_out getUnderlying=layer setConstraints=constraints setNIn=n_in setUnderlying=layer"
+        ),
+    },
+    "nn.terms.distributions": {
+        "BinomialDistribution": (
+            "getNumberOfTrials=number_of_trials getProbabilityOfSuccess=probability_of_success "
+            "setProbabilityOfSuccess=probability_of_success"
+        ),
+        "ConstantDistribution": "getValue=value setValue=value",
+        "LogNormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
+        "NormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
+        "OrthogonalDistribution": "getGain=gain setGain=gain",
+        "TruncatedNormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
+        "UniformDistribution": "getLower=lower getUpper=upper setLower=lower setUpper=upper",
+    },
+    "nn.terms.dropout": {
+        "AlphaDropout": "getAlpha=alpha",
+        "Dropout": "getMask=mask setP=p",
+        "GaussianDropout": "getRate=rate",
+        "GaussianNoise": "getStddev=stddev setStddev=stddev",
+        "IDropout": "applyDropout",
+        "SpatialDropout": "setP=p",
+    },
+    "nn.terms.input_type": {
+        "Convolutional3DType": (
+            "getChannels=channels getDepth=depth getHeight=height getWidth=width setChannels=channels "
+            "setDataFormat=data_format setDepth=depth setHeight=height setWidth=width"
+        ),
+        "ConvolutionalFlatType": "getHeight=height getWidth=width setHeight=height setWidth=width",
+        "ConvolutionalType": (
+            "getChannels=channels getHeight=height getWidth=width setChannels=channels setFormat=format "
+            "setHeight=height setWidth=width"
+        ),
+        "InputType": (
+            "convolutional3D=convolutional3d convolutionalFlat feedForward getFormat=format getShape=shape "
+            "getSize=size inferInputType inferInputTypes"
+        ),
+        "RecurrentType": "getTimeSeriesLength=time_series_length",
+        "_Formatted": "getDataFormat=data_format",
+    },
+    "nn.terms.noise": {
+        "Retaining": "getP=p",
+    },
+    "nn.terms.preprocessors": {
+        "InputPreProcessor": "getOutputType=output_type preProcess",
+        "OfImage": (
+            "getInputHeight=input_height getInputWidth=input_width getNumChannels=num_channels "
+            "setInputHeight=input_height setInputWidth=input_width setNumChannels=num_channels"
+        ),
+        "_Volume": (
+            "getInputDepth=input_depth getInputHeight=input_height getInputWidth=input_width "
+            "getNumChannels=num_channels isNCDHW=ncdhw setInputDepth=input_depth setInputHeight=input_height "
+            "setInputWidth=input_width setNCDHW=ncdhw setNumChannels=num_channels"
+        ),
+    },
+    "nn.terms.weight_noise": {
+        "DropConnect": "setApplyToBiases=apply_to_biases",
+        "IWeightNoise": "getParameter isApplyToBiases=apply_to_biases",
+        "WeightNoise": (
+            "getDistribution=distribution isAdditive=additive setAdditive=additive setDistribution=distribution"
+        ),
+    },
+    "nn.vertices.attention": {
+        "AttentionVertex": (
+            "getBiasUpdater=bias_updater getGradientNormalization=gradient_normalization "
+            "getGradientNormalizationThreshold=gradient_normalization_threshold getHeadSize=head_size "
+            "getNHeads=n_heads getNInKeys=n_in_keys getNInQueries=n_in_queries getNInValues=n_in_values getNOut=n_out "
+            "getRegularization=regularization getRegularizationBias=regularization_bias getUpdater=updater "
+            "getVertexParams=vertex_params getWeightInit=weight_init isProjectInput=project_input "
+            "setBiasUpdater=bias_updater setGradientNormalization=gradient_normalization "
+            "setGradientNormalizationThreshold=gradient_normalization_threshold setHeadSize=head_size "
+            "setNHeads=n_heads setNInKeys=n_in_keys setNInQueries=n_in_queries setNInValues=n_in_values setNOut=n_out "
+            "setProjectInput=project_input setRegularization=regularization setRegularizationBias=regularization_bias "
+            "setUpdater=updater setWeightInit=weight_init"
+        ),
+    },
+    "nn.vertices.base": {
+        "VertexConf": "getOutputType=output_type",
+    },
+    "nn.vertices.element_wise": {
+        "ElementWiseVertex": "getOp=op setOp=op",
+    },
+    "nn.vertices.merging": {
+        "MergeVertex": "getMergeAxis=merge_axis setMergeAxis=merge_axis",
+        "SubsetVertex": "getFrom=from_ getTo=to setFrom=from_ setTo=to",
+    },
+    "nn.vertices.norms": {
+        "L2NormalizeVertex": "DEFAULT_EPS=eps getDimension=dimension getEps=eps setDimension=dimension setEps=eps",
+    },
+    "nn.vertices.scaling": {
+        "ScaleVertex": "getScaleFactor=scale_factor setScaleFactor=scale_factor",
+        "ShiftVertex": "getShiftFactor=shift_factor setShiftFactor=shift_factor",
+    },
+    "nn.vertices.shapes": {
+        "PreprocessorVertex": "getPreProcessor=preprocessor setPreProcessor=preprocessor",
+        "ReshapeVertex": (
+            "DEFAULT_RESHAPE_ORDER=reshape_order getMaskShape=mask_shape getNewShape=new_shape "
+            "getReshapeOrder=reshape_order setMaskShape=mask_shape setNewShape=new_shape "
+            "setReshapeOrder=reshape_order"
+        ),
+    },
+    "nn.vertices.stacking": {
+        "UnstackVertex": "getFrom=from_ getStackSize=stack_size",
+    },
+    "nn.vertices.time_series": {
+        "DuplicateToTimeSeriesVertex": "getInputName=input_name setInputName=input_name",
+        "LastTimeStepVertex": "getMaskArrayInputName=mask_array_input setMaskArrayInputName=mask_array_input",
+        "ReverseTimeSeriesVertex": "getMaskArrayInputName=mask_array_input",
+    },
+    "nn.vertices.wrapping": {
+        "FrozenVertex": "getUnderlying=underlying setUnderlying=underlying",
+        "LayerVertex": (
+            "getLayerConf=layer getPreProcessor=preprocessor setLayerConf=layer setPreProcessor=preprocessor"
+        ),
+    },
+}

@@ -1,0 +1,103 @@
+"""Java's names of networks, their configurations, transfer learning."""
+
+from __future__ import annotations
+
+NETWORKS: dict[str, dict[str, str]] = {
+    "nn.conf.graph": {
+        "ComputationGraphConfiguration": (
+            "fromJson getLayerActivationTypes getNetworkInputs=inputs getNetworkOutputs=outputs "
+            "getTopologicalOrder=topological_order getVertexInputs=vertex_inputs getVertices=vertices "
+            "setDataType=dtype setNetworkInputs=inputs setNetworkOutputs=outputs setVertexInputs=vertex_inputs "
+            "setVertices=vertices"
+        ),
+    },
+    "nn.conf.multilayer": {
+        "MultiLayerConfiguration": (
+            "fromJson getConf getConfs getInputPreProcess getInputPreProcessors=preprocessors getLayerActivationTypes "
+            "setDataType=dtype setInputPreProcessors=preprocessors"
+        ),
+    },
+    "nn.conf.network": {
+        "NeuralNetConfiguration": (
+            "getDataType=dtype getLayer=layer getMaxNumLineSearchIterations=max_num_line_search_iterations "
+            "getOptimizationAlgo=optimization_algo getSeed=seed getStepFunction=step_function getVariables=variables "
+            "isMiniBatch=mini_batch isMinimize=minimize setDataType=dtype setLayer=layer "
+            "setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch "
+            "setMinimize=minimize setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
+        ),
+    },
+    "nn.conf.nodes": {
+        "NetworkConfiguration": (
+            "getBackpropType=backprop_type getDataType=dtype getEpochCount=epoch_count "
+            "getIterationCount=iteration_count getTbpttBackLength=tbptt_back_length "
+            "getTbpttFwdLength=tbptt_fwd_length setBackpropType=backprop_type setEpochCount=epoch_count "
+            "setIterationCount=iteration_count setTbpttBackLength=tbptt_back_length "
+            "setTbpttFwdLength=tbptt_fwd_length toJson"
+        ),
+    },
+    "nn.networks.core": {
+        "NetworkCore": (
+            "batchSize computeGradientAndScore getEpochCount=epoch_count getFlattenedGradients=flattened_gradients "
+            "getGradient=gradient getGradientsViewArray=flattened_gradients getInputMiniBatchSize=batch_size "
+            "getIterationCount=iteration_count getLayers=layers getListeners=listeners getParam isInitCalled "
+            "numParams paramTable setConf=conf setListeners=listeners setParameters=set_params setParams updaterState"
+        ),
+    },
+    "nn.networks.gradient": {
+        "DefaultGradient": "flatteningOrderForVariable getGradientFor gradientForVariable setGradientFor",
+    },
+    "nn.networks.graph": {
+        "ComputationGraph": (
+            "backpropGradient feedForward getInput getInputs getLayer getNumInputArrays=num_input_arrays "
+            "getNumLayers=n_layers getNumOutputArrays=num_output_arrays getOutputLayer getVertex outputSingle "
+            "rnnActivateUsingStoredState rnnTimeStep setInput setInputs setLabel setLabels "
+            "setLayerMaskArrays=set_masks setUpdater=updater topologicalSortOrder=topological_order"
+        ),
+    },
+    "nn.networks.inference": {
+        "Inference": "doEvaluation evaluateROC evaluateROCMultiClass evaluateRegression",
+    },
+    "nn.networks.inside": {
+        "Inside": (
+            "calcRegularizationScore clearLayerMaskArrays=clear_masks f1Score "
+            "getDefaultConfiguration=default_configuration getUpdater gradientAndScore incrementEpochCount "
+            "scoreExamples setParam setParamTable"
+        ),
+        "UpdaterOfNetwork": "getStateViewArray=state_view_array setStateViewArray=state_view_array",
+    },
+    "nn.networks.multilayer": {
+        "MultiLayerNetwork": (
+            "activateSelectedLayers backpropGradient calculateGradients feedForward feedForwardToLayer getInput "
+            "getLabels getLayer getLayerNames=layer_names getOutputLayer getnLayers=n_layers "
+            "rnnActivateUsingStoredState rnnTimeStep setEpochCount=epoch_count setInput "
+            "setInputMiniBatchSize=batch_size setIterationCount=iteration_count setLabels "
+            "setLayerMaskArrays=set_masks setLayerWiseConfigurations=configuration setLayers=layers "
+            "setUpdater=updater toComputationGraph"
+        ),
+    },
+    "nn.networks.network": {
+        "Network": "layerInputSize layerSize",
+    },
+    "nn.networks.saving": {
+        "Saved": "getConfiguration=configuration getLayerWiseConfigurations=configuration",
+    },
+    "nn.networks.streaming": {
+        "Streaming": (
+            "rnnClearPreviousState rnnGetPreviousState rnnGetPreviousStates rnnSetPreviousState rnnSetPreviousStates "
+            "updateRnnStateWithTBPTTState"
+        ),
+    },
+    "nn.networks.trainable": {
+        "Trainable": "addListeners getLearningRate setLearningRate setListeners",
+    },
+    "nn.transferlearning.featurizing": {
+        "TransferLearningHelper": "fitFeaturized outputFromFeaturized unfrozenGraph unfrozenMLN",
+    },
+    "nn.transferlearning.graph_editing": {
+        "GraphBuilder": (
+            "addInputs addLayer addVertex fineTuneConfiguration nInReplace nOutReplace removeVertexAndConnections "
+            "removeVertexKeepConnections setFeatureExtractor setInputTypes setInputs setOutputs setWorkspaceMode "
+            "validateOutputLayerConfig"
+        ),
+    },
+}

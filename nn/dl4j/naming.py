@@ -1,0 +1,138 @@
+"""Gives the library's classes the names that Deeplearning4j has for their methods and fields, as `names` lists them."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from functools import partial
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from inspect import Parameter, isroutine, signature
+from operator import attrgetter
+from types import ModuleType
+from typing import Any
+
+from nd.java_names import snake_case
+
+from .names import NAMES
+
+
+class Renamed:
+    """A method by another name, or a method that returns a field: ``net.numParams()``, ``net.getEpochCount()``.
+
+    What the object has by our name is looked up at each call, so that subclasses override it.
+    """
+
+    __slots__ = ("ours",)
+
+    def __init__(self, ours: str) -> None:
+        self.ours = ours
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        value = getattr(owner if instance is None else instance, self.ours)
+        return value if isroutine(value) or isinstance(value, type) else partial(_itself, value)
+
+
+class Assigning(Renamed):
+    """A method that sets a field: ``net.setEpochCount(3)``."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return partial(setattr, owner if instance is None else instance, self.ours)
+
+
+class Default(Renamed):
+    """A constant: the default of an argument of the constructor, ``Adam.DEFAULT_ADAM_EPSILON``."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        constructor = next(vars(base)["__init__"] for base in owner.__mro__ if "__init__" in vars(base))
+        default = signature(constructor).parameters[self.ours].default
+        if default is Parameter.empty:
+            raise AttributeError(f"{owner.__name__!r} has no default of {self.ours!r}")
+        return default
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def to_string(self: Any) -> str:
+    """Return the text of an object."""
+    return str(self)
+
+
+def equals(self: Any, other: object) -> bool:
+    """Tell whether an object equals another."""
+    return bool(self == other)
+
+
+def hash_code(self: Any) -> int:
+    """Return the hash of an object, in Java's 32 bits."""
+    return (hash(self) + 2**31) % 2**32 - 2**31
+
+
+OF_OBJECTS = {"toString": to_string, "equals": equals, "hashCode": hash_code}
+"""Java's methods of every object."""
+
+
+def named(word: str) -> tuple[str, Any]:
+    """Return a name of the table, and what a class gets by it: `names` says how words are read."""
+    java, _, ours = word.partition("=")
+    ours = ours or snake_case(java)
+    if ":" in ours:
+        return java, _written_for_java(ours)
+    if java.startswith("DEFAULT_"):
+        return java, Default(ours)
+    sets = java.startswith("set") and not ours.lstrip("_").startswith("set_")
+    return java, (Assigning if sets else Renamed)(ours)
+
+
+def _written_for_java(path: str) -> Any:
+    """Return a function that stands in a module of this package: ``module:function``."""
+    module, _, name = path.partition(":")
+
+    def call(self: Any, *arguments: Any, **named_ones: Any) -> Any:
+        function = getattr(importlib.import_module(f".{module}", __package__), name)
+        return function(self, *arguments, **named_ones)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def give_names(module: ModuleType) -> None:
+    """Give the classes of a module their names; a name that a class has already stays as it is."""
+    for path, words in NAMES[module.__name__].items():
+        kind = attrgetter(path)(module)
+        names = dict(map(named, words.split()))
+        for java, value in {**OF_OBJECTS, **names}.items():
+            if java not in vars(kind):
+                type.__setattr__(kind, java, value)
+
+
+class _Naming(MetaPathFinder):
+    """Finds the listed modules as Python does, and has their classes named when they are loaded."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in NAMES else None
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_name(module: ModuleType) -> None:
+                load(module)
+                give_names(module)
+
+            spec.loader.exec_module = load_and_name  # type: ignore[method-assign]
+        return spec
+
+
+def name_classes() -> None:
+    """Name the classes that are loaded, and from now on each that is."""
+    if not any(isinstance(finder, _Naming) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Naming())
+        for name in NAMES:
+            if name in sys.modules:
+                give_names(sys.modules[name])
