@@ -42,6 +42,15 @@ class ExplainedABC(ExplainedType, ABCMeta):
     """The same of an abstract class."""
 
 
+class SuggestingType(ExplainedType):
+    """The same, and a name that the class has not is an error with the one that is meant: ``InputType.image``."""
+
+    if not TYPE_CHECKING:  # type checkers would take every name for an attribute
+
+        def __getattr__(cls, name: str) -> Any:
+            raise unknown_name(cls, name)
+
+
 class NamesSuggested:
     """Base of classes whose users know other libraries' words: a name that is not there is an error with ours.
 
@@ -68,8 +77,13 @@ def unknown_name(owner: Any, name: str) -> UnknownNameError:
 def overridable(owner: type[Owner]) -> type[Owner]:
     """Decorate a class whose subclasses may override its methods in either spelling: ``iterationDone``."""
 
+    own = vars(owner).get("__init_subclass__")
+
     def hear(cls: type, **more: Any) -> None:
-        super(owner, cls).__init_subclass__(**more)  # type: ignore[misc]
+        if own is None:
+            super(owner, cls).__init_subclass__(**more)  # type: ignore[misc]
+        else:
+            own.__func__(cls, **more)
         _add_overrides(cls)
 
     owner.__init_subclass__ = classmethod(hear)  # type: ignore[assignment]

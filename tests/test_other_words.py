@@ -22,7 +22,7 @@ from backends.base import DTYPES
 from backends.errors import CallError, UnknownImportError, UnknownNameError
 from backends.other_modules import JAVA_NAMES, MODULES, place_of
 from backends.suggestions import meaning, suggestion
-from nd.java_names import JavaNamed
+from nd.classes import ExplainedType
 from nn import (
     ComputationGraph,
     DenseLayer,
@@ -34,6 +34,7 @@ from nn.networks.history import History
 from nn.networks.network import INNER
 from tests.cases.other_words import WORDS
 from tests.cells import every_row
+from tests.java_spelling import own_names
 
 CONF = NeuralNetConfiguration(seed=1)
 LAYERS = (DenseLayer(n_in=4, n_out=5), OutputLayer(n_out=3, activation="softmax"))
@@ -83,7 +84,7 @@ def constructors():
         module = importlib.import_module(package)
         for name in getattr(module, "__all__", dir(module)):
             one = getattr(module, name)
-            if isinstance(one, JavaNamed) and not inspect.isabstract(one):
+            if isinstance(one, ExplainedType) and not inspect.isabstract(one):
                 yield one
 
 
@@ -114,7 +115,7 @@ def test_there_are_constructors_to_try():
 
 def methods():
     for kind in (MultiLayerNetwork, ComputationGraph):
-        for name in dir(kind):
+        for name in own_names(kind):
             method = inspect.getattr_static(kind, name)
             if name[:1] != "_" and name not in INNER and inspect.isfunction(method):
                 yield pytest.param(kind, name, id=f"{kind.__name__}.{name}")

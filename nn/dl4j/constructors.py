@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import nn
 import optimize
 from nd import evaluation, losses
-from nd.classes import ExplainedABC
+from nd.classes import ExplainedABC, SuggestingType
 from nd.java_enums import NameHolder
 from optimize import LayerConstraint, updaters
 from optimize.builder import Builder
@@ -27,7 +27,7 @@ class _JavasArguments(ExplainedABC):
         return isinstance(instance, cls.__mro__[1]) if ours else super().__instancecheck__(instance)
 
 
-class _NamesOfOurs(ExplainedABC):
+class _NamesOfOurs(ExplainedABC, SuggestingType):
     """Class of ours with other static methods, never instantiated."""
 
     def __instancecheck__(cls, instance: object) -> bool:

@@ -124,9 +124,8 @@ class LayerRuntime(Part, metaclass=ExplainedType):
     Parameters
     ----------
     conf : LayerConf
-    label : str
-        Who raises the errors.
-    dtype : str
+    label, dtype : str
+        Who raises the errors; of the parameters.
     """
 
     takes_dropout: ClassVar[bool] = True

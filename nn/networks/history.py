@@ -7,7 +7,8 @@ from typing import Any
 
 import nd
 from nd.arguments import shown
-from nd.checks import UnknownKeyError, UnknownNameError, suggestion
+from nd.checks import UnknownKeyError, suggestion
+from nd.classes import NamesSuggested
 from nd.state import within
 from nd.typing import Array
 from optimize.step import StepResult
@@ -19,7 +20,7 @@ COLUMNS = ("score", "learning_rate", "validation_score", "validation_accuracy")
 _add_score = nd.Elementwise(lambda total, loss, divisor, penalty: nd.assign(total, total + (loss / divisor + penalty)))
 
 
-class History:
+class History(NamesSuggested):
     """Result of `fit`: lists with a number for every complete epoch of the call.
 
     Attributes
@@ -195,9 +196,6 @@ class History:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_scores": list(self.score), "_backend": None, "_total": None, "_free": []}
-
-    def __getattr__(self, name: str) -> Any:
-        raise UnknownNameError(f"'History' object has no attribute {name!r}", "attribute", name, self)
 
     def __len__(self) -> int:
         return len(self._scores)

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Checked, Count, shown
+from nd.classes import SuggestingType
 
 from .data_formats import IMAGES, SERIES, VOLUMES, arranged, channels_last, check_format
 
 
 @dataclass(frozen=True)
-class InputType(Checked):
+class InputType(Checked, metaclass=SuggestingType):
     """Kind and size of activations; make one with the functions below.
 
     Examples

@@ -339,7 +339,7 @@ def test_numbers_of_ops_are_java_s():
 
 def test_extra_arguments_of_ops():
     z = nd.zeros(2, 3)
-    assert nd.ops.DropOutInverted(z, p=0.25).extra_args == nd.ops.AlphaDropOut(z, p=0.25).extraArgs() == (0.25,)
+    assert nd.ops.DropOutInverted(z, p=0.25).extra_args == nd.ops.AlphaDropOut(z, p=0.25).extra_args == (0.25,)
     assert nd.ops.GaussianDistribution(z, 1.0, 2.0).extra_args == (1.0, 2.0)
     assert nd.ops.UniformDistribution(z, -1.0, 2.0).extra_args == (-1.0, 2.0)
     assert nd.ops.BinomialDistribution(z, 3, 0.5).extra_args == (3, 0.5)

@@ -13,6 +13,11 @@ DATA: dict[str, dict[str, str]] = {
             "setLabels=labels setLabelsMaskArray=labels_mask"
         ),
     },
+    "nd.dataset.characters": {
+        "CharacterIterator": (
+            "convertCharacterToIndex convertIndexToCharacter getDefaultCharacterSet getMinimalCharacterSet"
+        ),
+    },
     "nd.dataset.dataset": {
         "DataSet": (
             "getLabelName normalizeZeroMeanZeroUnitVariance numInputs numOutcomes setLabelNames=class_names "
@@ -54,7 +59,6 @@ DATA: dict[str, dict[str, str]] = {
         "AnyNormalizer": "fitLabel isFitLabel",
     },
     "nd.dataset.normalizers.base": {
-        "FittedNormalizer": "setFeatureStats",
         "Normalizer": (
             "preProcess revertFeatures=_revert_features_in_place revertLabels=_revert_labels_in_place "
             "transformLabel=_transform_labels_in_place"
@@ -63,7 +67,7 @@ DATA: dict[str, dict[str, str]] = {
     "nd.dataset.normalizers.min_max": {
         "NormalizerMinMaxScaler": (
             "getLabelMax=label_max getLabelMin=label_min getMax=max getMin=min getTargetMax=target_max "
-            "getTargetMin=target_min setLabelStats"
+            "getTargetMin=target_min setFeatureStats setLabelStats"
         ),
     },
     "nd.dataset.normalizers.multi": {
@@ -85,12 +89,15 @@ DATA: dict[str, dict[str, str]] = {
         "MultiNormalizerStandardize": "getFeatureMean getFeatureStd getLabelMean getLabelStd",
     },
     "nd.dataset.normalizers.standardize": {
-        "NormalizerStandardize": "getLabelMean=label_mean getLabelStd=label_std getMean=mean getStd=std setLabelStats",
+        "NormalizerStandardize": (
+            "getLabelMean=label_mean getLabelStd=label_std getMean=mean getStd=std setFeatureStats setLabelStats"
+        ),
     },
     "nd.dataset.normalizers.uniform_multi": {
         "UniformMultiNormalizer": "setFeatureStats setLabelStats",
     },
     "nd.dataset.sequence_multi_iterator": {
+        "RecordReaderMultiDataSetIterator": "builder=Builder",
         "RecordReaderMultiDataSetIterator.Builder": (
             "addInput addInputOneHot addOutput addOutputOneHot addSequenceReader sequenceAlignmentMode"
         ),

@@ -6,6 +6,16 @@ LAYERS: dict[str, dict[str, str]] = {
     "nd.activations.base": {
         "Activation": "getActivation",
     },
+    "nd.activations.rectifiers": {
+        "LeakyReLU": "DEFAULT_ALPHA=alpha getAlpha=alpha",
+        "RReLU": "DEFAULT_L=l DEFAULT_U=u getL=l getU=u",
+        "ReLU": "getMax=max getNegativeSlope=negative_slope getThreshold=threshold",
+        "ThresholdedReLU": "DEFAULT_THETA=theta getTheta=theta",
+    },
+    "nd.activations.smooth": {
+        "ELU": "DEFAULT_ALPHA=alpha getAlpha=alpha",
+        "GELU": "isPrecise=precise",
+    },
     "nd.losses.base": {
         "Loss": "computeGradient computeGradientAndScore computeScore computeScoreArray scoreArray",
         "WeightedLoss": "getWeights=weights",
@@ -20,25 +30,41 @@ LAYERS: dict[str, dict[str, str]] = {
     "nd.losses.mixture": {
         "LossMixtureDensity": "getLabelWidth=labels_width",
     },
+    "nd.ops.base": {
+        "Op": "extraArgs opNum",
+    },
     "nd.ops.random": {
         "_Normal": "getMean=mean getStd=std setMean=mean setStd=std",
+    },
+    "nn.dl4j.constructors": {
+        "LossMixtureDensity": "builder=Builder",
     },
     "nn.dl4j.file_iterators": {
         "MiniBatchFileDataSetIterator": "getRootDir=root_dir setRootDir=root_dir",
     },
     "nn.dl4j.listeners": {
-        "CheckpointListener": "getFileForCheckpoint",
+        "CheckpointListener": "builder=Builder getFileForCheckpoint",
         "CollectScoresIterationListener": "exportScores getScoreVsIter=statistics",
+        "PerformanceListener": "builder=Builder",
+        "ScoreStat": (
+            "addScore getEffectiveIndexes=effective_indexes getEffectiveScores=effective_scores getIndexes=indexes "
+            "getScores=scores"
+        ),
         "SleepyTrainingListener": (
-            "getSleepMode=sleep_mode getTimeMode=time_mode getTimerBP=timer_bp getTimerEE=timer_ee "
+            "builder=Builder getSleepMode=sleep_mode getTimeMode=time_mode getTimerBP=timer_bp getTimerEE=timer_ee "
             "getTimerES=timer_es getTimerFF=timer_ff getTimerIteration=timer_iteration setSleepMode=sleep_mode "
             "setTimeMode=time_mode setTimerBP=timer_bp setTimerEE=timer_ee setTimerES=timer_es setTimerFF=timer_ff "
             "setTimerIteration=timer_iteration"
         ),
     },
     "nn.dl4j.preprocessors": {
+        "CombinedMultiDataSetPreProcessor": "builder=Builder",
+        "CombinedPreProcessor": "builder=Builder",
         "CompositeDataSetPreProcessor": "preProcess",
         "_Builder": "addPreProcessor",
+    },
+    "nn.dl4j.records": {
+        "RecordReaderDataSetIterator": "builder=Builder",
     },
     "nn.layers.base": {
         "BaseLayerConf": (
@@ -55,8 +81,9 @@ LAYERS: dict[str, dict[str, str]] = {
         ),
         "FeedForwardConf": "getNIn=n_in getNOut=n_out setNIn=n_in setNOut=n_out",
         "LayerConf": (
-            "getDataFormat=data_format getIDropout=drop_out getLayerName=name getOutputType=output_type "
-            "getPreProcessorForInputType=preprocessor_for isPretrainParam setIDropout=drop_out setLayerName=name"
+            "builder=Builder getDataFormat=data_format getIDropout=drop_out getLayerName=name "
+            "getOutputType=output_type getPreProcessorForInputType=preprocessor_for isPretrainParam "
+            "setIDropout=drop_out setLayerName=name"
         ),
     },
     "nn.layers.capsules.capsules": {
@@ -319,7 +346,7 @@ LAYERS: dict[str, dict[str, str]] = {
         ),
     },
     "nn.vertices.base": {
-        "VertexConf": "getOutputType=output_type",
+        "VertexConf": "builder=Builder getOutputType=output_type",
     },
     "nn.vertices.element_wise": {
         "ElementWiseVertex": "getOp=op setOp=op",

@@ -19,9 +19,10 @@ NETWORKS: dict[str, dict[str, str]] = {
     },
     "nn.conf.network": {
         "NeuralNetConfiguration": (
-            "getDataType=dtype getLayer=layer getMaxNumLineSearchIterations=max_num_line_search_iterations "
-            "getOptimizationAlgo=optimization_algo getSeed=seed getStepFunction=step_function getVariables=variables "
-            "isMiniBatch=mini_batch isMinimize=minimize setDataType=dtype setLayer=layer "
+            "builder=Builder getDataType=dtype getLayer=layer "
+            "getMaxNumLineSearchIterations=max_num_line_search_iterations getOptimizationAlgo=optimization_algo "
+            "getSeed=seed getStepFunction=step_function getVariables=variables isMiniBatch=mini_batch "
+            "isMinimize=minimize setDataType=dtype setLayer=layer "
             "setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch "
             "setMinimize=minimize setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
         ),
@@ -90,8 +91,14 @@ NETWORKS: dict[str, dict[str, str]] = {
     "nn.networks.trainable": {
         "Trainable": "addListeners getLearningRate setLearningRate setListeners",
     },
+    "nn.transferlearning.editing": {
+        "TransferLearning": "builder=Builder",
+    },
     "nn.transferlearning.featurizing": {
         "TransferLearningHelper": "fitFeaturized outputFromFeaturized unfrozenGraph unfrozenMLN",
+    },
+    "nn.transferlearning.fine_tune": {
+        "FineTuneConfiguration": "builder=Builder",
     },
     "nn.transferlearning.graph_editing": {
         "GraphBuilder": (

@@ -21,7 +21,7 @@ TRAINING: dict[str, dict[str, str]] = {
     },
     "optimize.earlystopping.configuration": {
         "EarlyStoppingConfiguration": (
-            "getEpochTerminationConditions=epoch_termination_conditions "
+            "builder=Builder getEpochTerminationConditions=epoch_termination_conditions "
             "getEvaluateEveryNEpochs=evaluate_every_n_epochs "
             "getIterationTerminationConditions=iteration_termination_conditions getModelSaver=model_saver "
             "getScoreCalculator=score_calculator isSaveLastModel=save_last_model "
@@ -103,13 +103,13 @@ TRAINING: dict[str, dict[str, str]] = {
         "InverseSchedule": "getGamma=gamma getInitialValue=initial_value getPower=power",
         "MapSchedule": "getValues=values setScheduleType=schedule_type setValues=values",
         "PolySchedule": "getInitialValue=initial_value getMaxIter=max_iter getPower=power",
-        "Schedule": "valueAt",
+        "Schedule": "builder=Builder valueAt",
         "SigmoidSchedule": "getGamma=gamma getInitialValue=initial_value getStepSize=step_size",
         "StepSchedule": "getDecayRate=decay_rate getInitialValue=initial_value getStep=step",
         "_CountingSchedule": "getScheduleType=schedule_type",
     },
     "optimize.solver": {
-        "Solver": "getOptimizer=optimizer setListeners",
+        "Solver": "builder=Builder getOptimizer=optimizer setListeners",
     },
     "optimize.updaters.adabelief": {
         "AdaBelief": (
@@ -155,6 +155,9 @@ TRAINING: dict[str, dict[str, str]] = {
             "getBeta2=beta2 getEpsilon=epsilon getLearningRate=learning_rate hasLearningRate=learning_rate "
             "setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon setLearningRate=learning_rate"
         ),
+    },
+    "optimize.updaters.base": {
+        "Updater": "builder=Builder",
     },
     "optimize.updaters.nadam": {
         "Nadam": (

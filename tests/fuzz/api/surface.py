@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from tests.java_spelling import own_names
+
 NAMES = {
     "nd.random": ("Random", "get_random", "set_random", "set_seed", "use_random"),
     "nd.serde": ("array_from_json", "array_to_json", "from_bytes", "load", "save", "to_bytes"),
@@ -66,7 +68,7 @@ def is_data(value: Any) -> bool:
 
 def methods(name: str, instance: Any, seen: set[Any]) -> Iterator[Target]:
     """Yield the public methods of an instance that were not seen in another class."""
-    for member in sorted(dir(type(instance))):
+    for member in own_names(type(instance)):
         function = inspect.getattr_static(type(instance), member)
         if member.startswith("_") or isinstance(function, (property, type)):
             continue

@@ -265,7 +265,7 @@ def test_what_a_program_asks_of_a_configuration():
         False, True, 2.0,
     )  # fmt: skip
     assert conf.getConf(0).variables() == ["W", "b"]
-    assert (conf.getSeed(), conf.getDataType(), conf.getInputPreProcessors()) == (6, dl4j.DataType.FLOAT, {})
+    assert (conf.getConf(0).getSeed(), conf.getDataType(), conf.getInputPreProcessors()) == (6, dl4j.DataType.FLOAT, {})
     assert conf.getLayerActivationTypes(dl4j.InputType.feedForward(4)) == [dl4j.InputType.feedForward(3)] * 2
     with pytest.raises(nd.ChoiceError, match="DenseLayer: get_updater_by_param: unknown parameter 'gain'"):
         layer.getUpdaterByParam("gain")
