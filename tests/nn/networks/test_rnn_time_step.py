@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nd
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import MultiDataSet
 from nn import (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nd
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nn import (
     AttentionVertex,
     CnnToFeedForwardPreProcessor,
