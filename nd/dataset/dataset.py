@@ -23,22 +23,22 @@ _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
 class DataSet(ByClass, ByValue):
-    """Examples: features, and where there are any, their labels and masks.
+    """A set of examples: features, with optional labels and masks.
 
     Parameters
     ----------
     features : array or nested list, shape [N, ...]
         N examples along the first axis. Arrays are kept as they are, lists become NumPy float32 arrays.
     labels : array or nested list, shape [N, ...], optional
-        Or classes ``[N]``, texts or categories: they become one-hot, with `class_names`. Of a table with columns for
-        the classes these are the columns' names.
+        Classes ``[N]`` as texts or categories are also accepted: they become one-hot, with `class_names`. For a table
+        with one column for each class, `class_names` are the names of the columns.
     features_mask, labels_mask : array or nested list, shape [N, ...], optional
-        1 where a time step (or output) counts, 0 where it does not.
+        1 for time steps (or outputs) that count, 0 for the others.
 
     Attributes
     ----------
     class_names : sequence of str or None
-        Of the columns of `labels`, where they are known. Networks bring labels into their own order by them.
+        Names of the columns of `labels`, if known. Networks reorder labels by these names.
 
     Raises
     ------
@@ -49,7 +49,7 @@ class DataSet(ByClass, ByValue):
 
     Notes
     -----
-    Source: org.nd4j.linalg.dataset.DataSet. Differs: in Java names of classes are set apart, and labels are numbers.
+    Source: org.nd4j.linalg.dataset.DataSet. Differs: in Java class names are set separately, and labels are numbers.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class DataSet(ByClass, ByValue):
 
     @checked
     def get_label_name(self, number: Natural) -> str:
-        """Return the name of a class; its number where the names are not known. DataError if there is no such class."""
+        """Return the name of a class, or its number without names; raise DataError if there is no such class."""
         if self.class_names is None:
             return str(number)
         if number >= len(self.class_names):
@@ -100,7 +100,7 @@ class DataSet(ByClass, ByValue):
         return self.class_names[number]
 
     def normalize_zero_mean_zero_unit_variance(self) -> None:
-        """Take the mean of every feature away and divide by its standard deviation (of N - 1) and 1e-9, as Java."""
+        """Subtract each feature's mean, and divide by its standard deviation (of N - 1) plus 1e-9, as in Java."""
         x = as_array("features", self.features)
         deviation = np.std(x, 0, ddof=1, keepdims=True) + 1e-9
         self.features = ((x - x.mean(0, keepdims=True)) / deviation).astype(x.dtype)
@@ -145,7 +145,7 @@ class DataSet(ByClass, ByValue):
         return merged_sets(DataSet, data_sets)
 
     def as_multi(self) -> MultiDataSet:
-        """Return a MultiDataSet of one input and at most one output that shares these arrays."""
+        """Return a MultiDataSet with one input and at most one output that shares these arrays."""
         from nd.dataset.multi_data_set import MultiDataSet
 
         labels, masks = (None, None) if self.labels is None else ([self.labels], [self.labels_mask])
@@ -241,5 +241,5 @@ def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
 
 
 def second_axis(array: AnyArray) -> int:
-    """Return the length of the second axis, 1 where there is none."""
+    """Return the length of the second axis, or 1 without a second axis."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1

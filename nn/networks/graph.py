@@ -21,21 +21,21 @@ from .network import Network
 
 
 class ComputationGraph(Network):
-    """A network that is a graph of layers and vertices, with several inputs and outputs.
+    """A neural network of named layers and vertices in a directed acyclic graph, with any number of inputs and outputs.
 
     Parameters
     ----------
     conf : ComputationGraphConfiguration
     params : array ``[1, n]``, optional
-        `init` is called with them.
+        The initial parameters; `init` is called with them.
 
     Notes
     -----
-    It is what `MultiLayerNetwork` is, of any directed acyclic graph: vertices run in `topological_order`, in which
-    their parameters lie; the losses of the outputs are added. Where there is one input and one output, it is trained
-    on arrays and DataSets too. Source: DL4J ``ComputationGraph``. Differs: what Java computes wrongly is right here: an
-    activation that others read is not changed by dropout, preprocessors know the number of examples that arrive, and
-    frozen vertices hand gradients on.
+    Methods are those of `MultiLayerNetwork`. Vertices run in `topological_order`, which is also the order of their
+    parameters; the loss is the sum over the outputs. With one input and one output, it also takes arrays and DataSets.
+    Source: DL4J ``ComputationGraph``. Differs: three faults of Java are corrected. Dropout does not change an
+    activation that other vertices read, preprocessors use the number of examples that arrive, and frozen vertices pass
+    gradients on.
     """
 
     data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
@@ -63,7 +63,7 @@ class ComputationGraph(Network):
 
     @property
     def n_layers(self) -> int:
-        """Number of layers; vertices that are none do not count."""
+        """Number of layers, without other vertices."""
         return len(self.layer_keys())
 
     @property
@@ -88,7 +88,7 @@ class ComputationGraph(Network):
 
     @checked
     def get_layer(self, layer: int | str) -> Any:
-        """Return a layer at work, by its name, or as in Java its number in the order in which layers were added.
+        """Return the runtime of a layer, by name or, as in Java, by number in the order in which layers were added.
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
         """
@@ -97,13 +97,13 @@ class ComputationGraph(Network):
 
     @checked
     def get_output_layer(self, output: Natural = 0) -> Any:
-        """Return the layer at work of an output, by its number; raise ConfigurationError if there is none."""
+        """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
         self.check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
     def get_vertex(self, name: str) -> Any:
-        """Return a vertex at work, a layer or another one, by its name; raise ChoiceError if there is none."""
+        """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
         self.check_init()
         return self.layers[self.checked_node("get_vertex", name)]
 
@@ -135,7 +135,7 @@ class ComputationGraph(Network):
 
     @checked
     def set_input(self, number: Natural, x: Any) -> None:
-        """Set the features of one input; they are looked at when all inputs have theirs."""
+        """Set the features of one input; they are checked when all inputs are set."""
         self._nth("set_input", "number", number, self.conf.inputs)
         features = self._all_given("input", number, x, self.get_inputs(), self.num_input_arrays)
         if features:
@@ -143,7 +143,7 @@ class ComputationGraph(Network):
 
     @checked
     def set_label(self, number: Natural, y: Any) -> None:
-        """Set the labels of one output; they are looked at when all outputs have theirs."""
+        """Set the labels of one output; they are checked when all outputs are set."""
         self._nth("set_label", "number", number, self.conf.outputs)
         labels = self._all_given("label", number, y, self.get_labels(), self.num_output_arrays)
         if labels:
@@ -159,13 +159,13 @@ class ComputationGraph(Network):
         return [known[at] for at in range(count)]
 
     def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
-        """Set the minibatch's masks, lists with None where there is no mask; see `MultiDataSet`. None for none."""
+        """Set the minibatch's masks: lists with a mask or None for each array, or None; see `MultiDataSet`."""
         self.check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
 
     def get_inputs(self) -> list[Array]:
-        """Return the features of the minibatch that is set; empty before."""
+        """Return the current minibatch's features, or an empty list before they are set."""
         self.check_init()
         return list(map(outward, self.batch.features, self.conf.formats.inputs))
 
@@ -176,7 +176,7 @@ class ComputationGraph(Network):
         return next(iter(self.get_inputs()[number:]), None)
 
     def get_labels(self) -> list[Array]:
-        """Return the labels of the minibatch that is set; empty before."""
+        """Return the current minibatch's labels, or an empty list before they are set."""
         self.check_init()
         return list(map(outward, self.batch.labels, self.conf.formats.outputs))
 
@@ -216,7 +216,7 @@ class ComputationGraph(Network):
         return self.output(*xs, train=train)[0]
 
     def rnn_time_step(self, *xs: Any) -> list[Array]:
-        """Return the activations of every output for the next piece of series, and store the state behind it.
+        """Return the activations of every output for the next time steps of series, and store the state after them.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class ComputationGraph(Network):
         return Pair(self.gradient(), list(epsilons))
 
     def backprop_gradient(self, *epsilons: Any) -> Pair:
-        """Backpropagate errors that come from outside, for the minibatch that is set: `set_inputs` or `feed_forward`.
+        """Backpropagate external epsilons through the network, for the minibatch of `set_inputs` or `feed_forward`.
 
         Parameters
         ----------

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 class MultiLayerNetwork(Network):
-    """A network whose layers follow one another.
+    """A neural network of layers in sequence.
 
     Parameters
     ----------
     conf : MultiLayerConfiguration
     params : array ``[1, n]``, optional
-        As in Java, `init` is called with them.
+        The initial parameters; as in Java, `init` is called with them.
 
     Notes
     -----
-    The network owns one parameter vector and one gradient vector, ``[1, n]``; layers get views. It stays on the
-    backend on which `init` ran, and takes data from the host or from that backend. What draws in training draws from
-    `random`, its own generator, in any thread. Threads take turns, step by step; a second `fit` while another thread's
-    runs is refused. Source: DL4J ``MultiLayerNetwork``. Differs: in Java a thread has one generator.
+    The network has one parameter vector and one gradient vector, ``[1, n]``; layers get views. It stays on the
+    backend on which `init` ran, and takes data from the host or from that backend. All random numbers come from its
+    own generator, `random`, in every thread. Threads take turns, step by step; a second `fit` during a call of `fit`
+    raises an error. Source: DL4J ``MultiLayerNetwork``. Differs: in Java each thread has one generator.
     """
 
     @checked
@@ -46,7 +46,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def get_layer(self, index: int | str) -> LayerRuntime:
-        """Return a layer at work, by number or name: ``net.get_layer(0).pre_output(x)``.
+        """Return the runtime of a layer, by number or name: ``net.get_layer(0).pre_output(x)``.
 
         Raises
         ------
@@ -69,13 +69,13 @@ class MultiLayerNetwork(Network):
         return [layer.name for layer in self.conf.layers]
 
     def get_output_layer(self) -> LayerRuntime:
-        """Return the last layer at work."""
+        """Return the runtime of the last layer."""
         self.check_init()
         return self.layers[-1]
 
     @checked
     def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
-        """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
+        """Return the activations of layer `stop` for ``x``, the input of layer `start`, as in prediction.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class MultiLayerNetwork(Network):
             return nd.copy(outward(out, formats.behind[last]))
 
     def to_computation_graph(self) -> ComputationGraph:
-        """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
+        """Return this network as a graph, with the input "in" and the vertices "0", "1", ... in sequence.
 
         An independent copy with the parameters, counters, generator, and states of updater and optimizer: it computes
         and trains on as this network does.
@@ -131,12 +131,12 @@ class MultiLayerNetwork(Network):
         self.batch_size = self.batch.features[0].shape[0]
 
     def get_input(self) -> Array | None:
-        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
+        """Return the current minibatch's features ``[N, ...]`` on the network's backend; None before they are set."""
         self.check_init()
         return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
-        """Return the labels of the minibatch that is set; None before."""
+        """Return the current minibatch's labels, or None before they are set."""
         self.check_init()
         return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
@@ -148,7 +148,7 @@ class MultiLayerNetwork(Network):
             self.batch.set_labels(labels)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
-        """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
+        """Set the minibatch's masks, or None for no mask; see `DataSet` for their shapes."""
         self.check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks((features_mask,), (labels_mask,))
@@ -176,7 +176,7 @@ class MultiLayerNetwork(Network):
         return self.single_output(x, train, features_mask, labels_mask)
 
     def rnn_time_step(self, x: Any) -> Array:
-        """Return the last layer's activations for the next piece of series, and store the state behind it.
+        """Return the last layer's activations for the next time steps of series, and store the state after them.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class MultiLayerNetwork(Network):
         return Pair(self.gradient(), epsilon)
 
     def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
-        """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
+        """Backpropagate an external epsilon through the network, for the minibatch of `set_input` or `feed_forward`.
 
         Parameters
         ----------
