@@ -50,8 +50,7 @@ def test_every_primitive_is_there_with_its_tier_and_who_overrides_it():
     }
     names = {name for name in dir(Backend) if not name.startswith("_")} - public(ArgumentChecks)
     here = {
-        name: (tier(name), ", ".join(who for who, own in by.items() if name in own) or "none")
-        for name in sorted(names)
+        name: (tier(name), ", ".join(who for who, own in by.items() if name in own) or "none") for name in sorted(names)
     }
     rows = told()
     assert {name: row[:2] for name, row in sorted(rows.items())} == here

@@ -5,6 +5,7 @@ import math
 import pytest
 
 import nd
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from optimize import LineGradientDescent
 from optimize.line_search import BackTrackLineSearch, Trial
 from optimize.terminations import EpsTermination, Norm2Termination, ZeroDirection

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import nd
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, Listener, NetworkUpdater, Segment, Sgd, Solver, StochasticGradientDescent
 from optimize.solvers import OPTIMIZERS

@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd import ArgumentError, ConfigurationError, DataError
 from nd.dataset import AsyncDataSetIterator, CharacterIterator, shakespeare_sonnets
 from tests import java_series

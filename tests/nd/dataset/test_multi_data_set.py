@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError, serde
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.java_random import JavaRandom

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd import ArgumentError, DataError, DTypeError, ShapeError
 from nd.dataset import (
     AsyncMultiDataSetIterator,

@@ -8,6 +8,7 @@ import pytest
 
 import nd
 import nn
+import nn.dl4j
 from nn import (
     ActivationLayer,
     ComputationGraph,

@@ -3,6 +3,7 @@
 import pytest
 
 import nd
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nn import (
     ActivationLayer,
     DenseLayer,

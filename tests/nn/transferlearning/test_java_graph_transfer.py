@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd.dataset import DataSet
 from nn import (
     ComputationGraph,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd import DataError, DTypeError
 from nd.dataset import DataSet
 from nd.dataset.normalizers import NORMALIZERS

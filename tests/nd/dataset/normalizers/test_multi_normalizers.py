@@ -8,6 +8,7 @@ import struct
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names are asked for here
 from nd import ConfigurationError, DataError, FormatError, serde
 from nd.dataset import (
     DataSet,
