@@ -67,9 +67,7 @@ class _Recorder(NumpyBackend):
         `generator` returns the generator that random numbers are drawn from, at once and at every replay.
         """
         recording = Recording(generator)
-        with recording.active():
-            results = run()
-        return recording, list(map(_result, results))
+        return recording, list(map(_result, recording.hear(run)))
 
     @property
     def replays_on(self) -> NumpyBackend:

@@ -12,13 +12,14 @@ import operator
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import NotRecorded
+
+Result = TypeVar("Result")
 
 
 class _Active(threading.local):
@@ -63,15 +64,16 @@ class Recording:
         self.size = 0
         self.held: Callable[[Callable[[], object]], object] | None = None
 
-    @contextmanager
-    def active(self) -> Iterator[None]:
-        """Note what traced arrays of this thread do in the block."""
+    def hear(self, run: Callable[[], Result]) -> Result:
+        """Call a function, and note what traced arrays of this thread do in it; return its result.
+
+        No context manager: Ctrl-C may come as one is about to end, and what it has set would then stay.
+        """
         outer, _active.recording = _active.recording, self
         try:
-            yield
+            return run()
         finally:
-            if _active.recording is self:  # a block that Ctrl-C has left may end while another one records
-                _active.recording = outer
+            _active.recording = outer
 
     def replay(self) -> None:
         """Make all calls again, without warnings of what is not finite: whoever reads the results checks that.

@@ -53,10 +53,9 @@ class _Recorder(CupyBackend):
 
         def run_noting_draws() -> list[Any]:
             before, self._thread.draws = self._draws, draws
-            draws.begin()
             try:
-                with self.scratches.holding(scratch):
-                    results = run()
+                draws.begin()
+                results = self.scratches.holding(scratch, run)
             finally:
                 self._thread.draws = before
             draws.end()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from backends.typing import CupyArray
 
+Result = TypeVar("Result")
 PER_THREAD = 2
 """The address that stands for a stream of every thread's own, cudaStreamPerThread."""
 MOST_STREAMS = 16
@@ -83,11 +83,13 @@ class Scratches:
             # The stream stays as long as its scratch, so that no other one gets its address.
             return self._of_streams.setdefault(key, (stream, Scratch(self._cupy)))[1]
 
-    @contextmanager
-    def holding(self, scratch: Scratch) -> Iterator[None]:
-        """Let the kernels that this thread issues use a scratch, that of a graph."""
+    def holding(self, scratch: Scratch, run: Callable[[], Result]) -> Result:
+        """Call a function whose kernels use a scratch, that of a graph; return its result.
+
+        No context manager: Ctrl-C may come as one is about to end, and what it has set would then stay.
+        """
         before, self._thread.scratch = getattr(self._thread, "scratch", None), scratch
         try:
-            yield
+            return run()
         finally:
             self._thread.scratch = before

@@ -17,7 +17,7 @@ from ..arguments import argument_names, checked, shown
 from ..arrays.creation import create_uninitialized
 from ..explaining import explained
 from ..random import get_random
-from ..state import backend, computing, state, use_backend
+from ..state import Restoring, backend, computing, state, use_backend
 from .workers import Buffers
 
 logger = logging.getLogger("nd")
@@ -80,7 +80,8 @@ def record(run: Callable[[], Any]) -> Recording | None:
         return [results] if results is None else [result for result in leaves(results) if result is not None]
 
     try:
-        recording, results = recorder.record(run_on_recorder, get_random)
+        with Restoring():
+            recording, results = recorder.record(run_on_recorder, get_random)
     except NotRecorded:
         generator.set_state(drawn)
         raise

@@ -156,8 +156,9 @@ def test_a_recorded_meeting_takes_place_again_in_every_replay():
     def record(number):
         seat = meeting.seats[number]
         seat.begin()
-        with recordings[number].active():
-            results[number] = seat.gather(given[number].view(TracedArray)) * np.float32(2.0)
+        results[number] = recordings[number].hear(
+            lambda: seat.gather(given[number].view(TracedArray)) * np.float32(2.0)
+        )
 
     def run(of_number):
         tasks = [lambda number=number: of_number(number) for number in (0, 1)]

@@ -8,7 +8,6 @@ import threading
 import pytest
 
 import nd
-from backends.cpu.recording import Recording, note
 from nd.state import InForce, Restoring, state, within
 from nn import NeuralNetConfiguration
 from tests.stand_ins import make_backend
@@ -245,20 +244,3 @@ def test_a_block_that_ends_late_puts_nothing_back():
         left.__exit__(None)
         assert state.backend is chosen
     assert state.outer == []
-
-
-def test_a_recording_that_ends_late_leaves_another_one_active():
-    """In a thread of its own, which the one that was left stays active in."""
-    left, own = Recording(), Recording()
-
-    def late():
-        block = left.active()
-        block.__enter__()
-        with own.active():
-            block.__exit__(None, None, None)
-            note(print)
-
-    thread = threading.Thread(target=late)
-    thread.start()
-    thread.join()
-    assert (len(left.calls), len(own.calls)) == (0, 1)

@@ -9,6 +9,8 @@ import numpy as np
 
 import nd
 from backends.cpu.numpy_backend import NumpyBackend
+from backends.cpu.recording import active_recording
+from backends.errors import NotRecorded
 from nd.dataset import AsyncDataSetIterator, DataSet, ListDataSetIterator, NormalizerMinMaxScaler, NormalizerStandardize
 from nn import (
     LSTM,
@@ -202,8 +204,16 @@ def in_force():
     of_thread = vars(nd.state.state)
     return (
         of_thread["generator"], of_thread.get("backend"), np.geterr(), np.getbufsize(), nd.is_eager(),
-        signal.getsignal(signal.SIGINT),
+        signal.getsignal(signal.SIGINT), records(),
     )  # fmt: skip
+
+
+def records():
+    """Tell whether what this thread computes is recorded."""
+    try:
+        return active_recording() is not None
+    except NotRecorded:
+        return False
 
 
 def is_free(net):
