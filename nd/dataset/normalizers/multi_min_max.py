@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nd.dataset.normalizers.min_max import IntoRange, NormalizerMinMaxScaler
-from nd.dataset.normalizers.multi import rows_by_index
-from nd.dataset.normalizers.uniform_multi import UniformMultiNormalizer
+from nd.dataset.normalizers.min_max import IntoRange
+from nd.dataset.normalizers.multi import UniformMultiNormalizer, rows_by_index
 
 
 class MultiNormalizerMinMaxScaler(IntoRange, UniformMultiNormalizer):
@@ -34,9 +33,5 @@ class MultiNormalizerMinMaxScaler(IntoRange, UniformMultiNormalizer):
     """
 
     kind = "MULTI_MIN_MAX"
-
-    def single(self) -> NormalizerMinMaxScaler:
-        return NormalizerMinMaxScaler(self.target_min, self.target_max)
-
     get_min, get_label_min = rows_by_index("lower", "get_min", "get_label_min", "smallest numbers")
     get_max, get_label_max = rows_by_index("upper", "get_max", "get_label_max", "largest numbers")
