@@ -174,19 +174,8 @@ class CsvDataSetIterator(DataSetIterator):
         """Return the number of rows in a minibatch."""
         return self._batch
 
-    def total_outcomes(self) -> int:
-        """Return the number of classes, or of label columns.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        return (self._classes or len(self._labels)) if self._labels else super().total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the number of columns that are no label."""
-        return len(self._features)
+    def column_counts(self) -> tuple[int, int | None]:
+        return len(self._features), self._classes or len(self._labels) or None
 
     def _rows_ahead(self) -> tuple[list[Row], Mark]:
         if self._ahead is None:

@@ -118,6 +118,10 @@ class DataSet(ByClass, ByValue):
         """Return the length of the features' second axis (1 if there is none)."""
         return second_axis(self.features)
 
+    def column_counts(self) -> tuple[int, int | None]:
+        """Return the features' and the labels' second axis, None for labels that are not there."""
+        return self.num_inputs(), None if self.labels is None else second_axis(self.labels)
+
     def num_outcomes(self) -> int:
         """Return the length of the labels' second axis (1 if there is none).
 

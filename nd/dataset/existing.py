@@ -117,31 +117,15 @@ class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
     """Features' and labels' second axis."""
 
     def note_sizes(self, minibatch: DataSet) -> None:
-        """Remember the sizes of a minibatch, if it is the first."""
         super().note_sizes(minibatch)
         if self._columns is None:
-            outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
-            self._columns = (minibatch.num_inputs(), outcomes)
+            self._columns = minibatch.column_counts()
 
-    def _known_columns(self) -> tuple[int, int | None]:
+    def column_counts(self) -> tuple[int, int | None]:
+        """Return those of the first minibatch, which is read ahead if need be; (0, None) if there is none."""
         if self._columns is None:
             self.has_next()
         return self._columns or (0, None)
-
-    def total_outcomes(self) -> int:
-        """Return the length of the first labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no data or no labels.
-        """
-        outcomes = self._known_columns()[1]
-        return super().total_outcomes() if outcomes is None else outcomes
-
-    def input_columns(self) -> int:
-        """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_columns()[0]
 
 
 class ExistingIterator(SizedByFirst[Batch]):

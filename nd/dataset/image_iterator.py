@@ -125,13 +125,8 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
         """Return the number of examples in a minibatch."""
         return self._batch
 
-    def total_outcomes(self) -> int:
-        """Return the number of classes."""
-        return self._classes
-
-    def input_columns(self) -> int:
-        """Return the number of pixels."""
-        return int(self._images.shape[1])
+    def column_counts(self) -> tuple[int, int]:
+        return int(self._images.shape[1]), self._classes
 
 
 class ArrayPool:

@@ -147,18 +147,7 @@ class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
         raise NotImplementedError
 
-    def total_outcomes(self) -> int:
-        """Return `num_classes`, else the length of the labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        if "labels" not in self._outlines():
-            return super().total_outcomes()
-        return self.classes or second_axis(self._outlines()["labels"])
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return second_axis(self._outlines()["features"])
+    def column_counts(self) -> tuple[int, int | None]:
+        outlines = self._outlines()
+        outcomes = (self.classes or second_axis(outlines["labels"])) if "labels" in outlines else None
+        return second_axis(outlines["features"]), outcomes
