@@ -40,13 +40,6 @@ class Prefetching(MinibatchIterator[Batch]):
         return self._channel.wait_for_item()
 
     def next(self, num: int | None = None) -> Batch:
-        """Return the base's next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given.
-        """
         refuse_num(self, num)
         self.check_has_next()
         self._last = self._channel.first()  # and so it is handed out, whether or not Ctrl-C comes before the next line
@@ -54,13 +47,7 @@ class Prefetching(MinibatchIterator[Batch]):
         return self.pre_processed(self._last[0])
 
     def reset(self) -> None:
-        """Stop the thread, discard its minibatches, and reset the base.
-
-        Raises
-        ------
-        DataError
-            The base cannot be reset; nothing is discarded then.
-        """
+        """Stop the thread, discard its minibatches, and reset the base; nothing is discarded where it cannot be."""
         if self._base.reset_supported():
             self.close()
             self._base.reset()
@@ -142,12 +129,10 @@ class Prefetching(MinibatchIterator[Batch]):
             ))  # fmt: skip
 
     def batch(self) -> int:
-        """Return the base's."""
         with self._base_lock:
             return self._base.batch()
 
     def reset_supported(self) -> bool:
-        """Tell whether the base's `reset` works."""
         return self._base.reset_supported()
 
     def async_supported(self) -> bool:
@@ -345,18 +330,14 @@ class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):
     [2, 1]
     """
 
-    _base: DataSetIterator
-
     @checked
     def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
         super().__init__(base, queue_size)
 
     def total_outcomes(self) -> int:
-        """Return the base's."""
         with self._base_lock:
-            return self._base.total_outcomes()
+            return super().total_outcomes()
 
     def input_columns(self) -> int:
-        """Return the base's."""
         with self._base_lock:
-            return self._base.input_columns()
+            return super().input_columns()

@@ -21,7 +21,6 @@ class EarlyTermination(WrappingIterator[Batch]):
         return minibatch
 
     def reset(self) -> None:
-        """Reset the base and count from 0."""
         super().reset()
         self._count = 0
 

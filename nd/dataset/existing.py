@@ -45,25 +45,12 @@ class SizedByFirst(MinibatchIterator[Batch]):
         self.items, self.ahead, self._ended, self.handed_out = items, None, False, handed_out
 
     def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead.
-
-        Raises
-        ------
-        DTypeError
-            The next item is no DataSet (MultiDataSet), nor what becomes one.
-        """
+        """Tell whether a minibatch is left, reading one ahead; raise DTypeError if the next item becomes none."""
         if self.ahead is None and not self._ended:
             self.ahead = self.read_ahead()
         return self.ahead is not None
 
     def next(self, num: int | None = None) -> Batch:
-        """Return the next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the source decides how large its minibatches are.
-        """
         refuse_num(self, num)
         self.check_has_next()
         minibatch, self.ahead = cast(Batch, self.ahead), None
@@ -161,13 +148,6 @@ class ExistingIterator(SizedByFirst[Batch]):
         return minibatch
 
     def reset(self) -> None:
-        """Start the iterable again.
-
-        Raises
-        ------
-        DataError
-            It can be read only once.
-        """
         if not self._restartable:
             raise DataError(
                 f"{type(self).__name__}.reset: expected an iterable that can start again, got "
@@ -189,7 +169,6 @@ class ExistingIterator(SizedByFirst[Batch]):
             )
 
     def reset_supported(self) -> bool:
-        """Tell whether the iterable can start again."""
         return self._restartable
 
     def __len__(self) -> int:

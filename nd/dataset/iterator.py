@@ -75,7 +75,7 @@ class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def reset(self) -> None:
-        """Go back to the beginning.
+        """Go back to the beginning; an iterator that shuffles takes another order.
 
         Raises
         ------
@@ -190,8 +190,7 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     kind = DataSet
 
     @abstractmethod
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer)."""
+    def batch(self) -> int: ...
 
     def total_outcomes(self) -> int:
         """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.

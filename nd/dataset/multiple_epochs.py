@@ -62,7 +62,6 @@ class MultipleEpochsIterator(WrappingIterator[DataSet], DataSetIterator):
         return self.base.has_next()
 
     def reset(self) -> None:
-        """Reset the base and count its epochs from 0."""
         super().reset()
         self._done, self._begun = 0, True
 

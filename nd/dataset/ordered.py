@@ -28,6 +28,11 @@ class CountingIterator(MinibatchIterator[Batch]):
     """
 
     cursor = 0
+    per_batch: int
+    """Examples in a minibatch."""
+
+    def batch(self) -> int:
+        return self.per_batch
 
     def end(self) -> int:
         """Return what there is to hand out, examples unless a subclass counts something else."""
@@ -46,7 +51,6 @@ class CountingIterator(MinibatchIterator[Batch]):
         return self.batch() if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
 
     def has_next(self) -> bool:
-        """Tell whether anything is left."""
         return self.cursor < self.end()
 
     def next(self, num: int | None = None) -> Batch:
@@ -66,7 +70,6 @@ class CountingIterator(MinibatchIterator[Batch]):
         return self.pre_processed(minibatch)
 
     def reset(self) -> None:
-        """Go back to the beginning; an iterator that shuffles takes another order."""
         self.cursor = 0
 
     def state(self) -> State:
@@ -81,8 +84,8 @@ class CountingIterator(MinibatchIterator[Batch]):
         return restored_count(self, state, "cursor", self.end())
 
     def __setstate__(self, state: State) -> None:
-        # pickles of older releases have it as _cursor
-        vars(self).update({"cursor" if name == "_cursor" else name: value for name, value in state.items()})
+        now = {"cursor": "cursor", "batch": "per_batch"}  # what pickles of older releases have underlined
+        vars(self).update({now.get(name.lstrip("_"), name): value for name, value in state.items()})
 
     def __len__(self) -> int:
         return -(-self.end() // self.size_of_next(None))
@@ -104,7 +107,7 @@ class OrderedIterator(CountingIterator[Batch]):
     """
 
     def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder) -> None:
-        self.total, self._batch, self.order = total, batch, order
+        self.total, self.per_batch, self.order = total, batch, order
         order.begin()
 
     def end(self) -> int:
@@ -122,10 +125,6 @@ class OrderedIterator(CountingIterator[Batch]):
         cursor = self.checked_cursor(state)
         self.order.restore(state.get("order"))
         self.cursor = cursor
-
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
 
 
 class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):

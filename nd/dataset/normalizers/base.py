@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iterator import DataSetIterator, is_features
 from nd.dataset.normalizers.any_normalizer import AnyNormalizer, in_place
@@ -93,6 +91,10 @@ Normalizer.family = Normalizer
 class FittedNormalizer(Learner, Normalizer):
     """A normalizer of DataSets that learns from them."""
 
+    def set_pair(self, part: str, *pair: Any) -> None:
+        """Set the two rows of "features" or "labels"; see `set_rows`."""
+        self.set_rows(f"set_{part[:-1]}_stats", part, [pair])
+
 
 def numbers_of(row: str, called: str, noun: str) -> tuple[Any, Any]:
     """Return two properties: a row of numbers of the features, `called` so, and of the labels."""
@@ -107,5 +109,5 @@ def numbers_of(row: str, called: str, noun: str) -> tuple[Any, Any]:
     return of_features, of_labels
 
 
-def _row_of(part: str, row: str, called: str, normalizer: FittedNormalizer) -> np.ndarray:
+def _row_of(part: str, row: str, called: str, normalizer: FittedNormalizer) -> Array:
     return normalizer.learnt(called, part)[0][row]

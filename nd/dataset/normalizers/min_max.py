@@ -126,8 +126,8 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or an upper one is below the lower one.
         """
-        self.set_rows("set_feature_stats", "features", [(lower, upper)])
+        self.set_pair("features", lower, upper)
 
     def set_label_stats(self, lower: Any, upper: Any) -> None:
         """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
-        self.set_rows("set_label_stats", "labels", [(lower, upper)])
+        self.set_pair("labels", lower, upper)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from nd.dataset.iterator import is_features
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
@@ -121,10 +119,10 @@ class UniformMultiNormalizer(FittedMultiNormalizer):
 def rows_by_index(row: str, of_input: str, of_output: str, nouns: str) -> tuple[Any, Any]:
     """Return two methods of these names: a row of numbers of an input, by its index, and of an output."""
 
-    def of_features(self: Learner, index: int) -> np.ndarray:
+    def of_features(self: Learner, index: int) -> Array:
         return self.numbers_at(of_input, "features", index)[row]
 
-    def of_labels(self: Learner, index: int) -> np.ndarray:
+    def of_labels(self: Learner, index: int) -> Array:
         return self.numbers_at(of_output, "labels", index)[row]
 
     for method, name, of in ((of_features, of_input, "an input"), (of_labels, of_output, "an output")):

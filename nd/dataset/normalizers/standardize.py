@@ -94,8 +94,8 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or a deviation is negative.
         """
-        self.set_rows("set_feature_stats", "features", [(mean, std)])
+        self.set_pair("features", mean, std)
 
     def set_label_stats(self, mean: Any, std: Any) -> None:
         """Set the labels' statistics [columns], and that labels are to be changed. Same errors."""
-        self.set_rows("set_label_stats", "labels", [(mean, std)])
+        self.set_pair("labels", mean, std)
