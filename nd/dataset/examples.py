@@ -42,10 +42,6 @@ class Examples(JavaNames):
         """Return a MultiDataSet with these arrays; a MultiDataSet itself."""
         raise NotImplementedError
 
-    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
-        """Set the features of all inputs and the labels of all outputs; masks stay."""
-        raise NotImplementedError
-
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
         return f"{type(self).__name__}({', '.join(shown)})"

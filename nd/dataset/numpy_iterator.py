@@ -8,12 +8,9 @@ import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
-from nd.dataset.checks import as_array
-from nd.dataset.dataset import DataSet, named, one_hot
+from nd.dataset.dataset import DataSet, check_lengths, gathered, one_hot
 from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedDataSetIterator
-
-_FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
 class NumpyDataSetIterator(OrderedDataSetIterator):
@@ -76,16 +73,9 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         seed: int = 0,
     ) -> None:
         who = type(self).__name__
-        if features is None:
-            raise DataError(f"{who}: features must be an array, got None.")
-        if labels is not features:
-            labels, names, classes = named(labels)
-            if names is not None:
-                self.class_names, num_classes = names, classes or num_classes
-        given = zip(_FIELDS, (features, labels, features_mask, labels_mask), strict=True)
-        self._arrays = {name: as_array(f"{who} {name}", value) for name, value in given if value is not None}
-        if labels is features:  # of an autoencoder, also where both are one list
-            self._arrays["labels"] = self._arrays["features"]
+        self._arrays, names, classes = gathered(who, (features, labels, features_mask, labels_mask))
+        if names is not None:
+            self.class_names, num_classes = names, classes or num_classes
         total = check_arrays(who, self._arrays)
         classes = check_classes(who, num_classes, self._arrays.get("labels"))
         super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
@@ -101,13 +91,8 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
     """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
+    check_lengths(who, arrays)
     total = int(arrays["features"].shape[0])
-    for name, array in arrays.items():
-        if array.shape[0] != total:
-            raise ShapeError(
-                f"{who}: expected as many {name} as features, got {name} {describe_shape(array.shape)} and features "
-                f"{describe_shape(arrays['features'].shape)}."
-            )
     if total == 0:
         raise DataError(f"{who}: expected examples, got features {describe_shape(arrays['features'].shape)}.")
     return total

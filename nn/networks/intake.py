@@ -17,8 +17,6 @@ from nd.dataset.iterator import MinibatchIterator, iterator_over
 from nd.intake import is_holder
 from nd.typing import Array
 
-from .minibatch import parts_of_data
-
 if TYPE_CHECKING:
     from .core import NetworkCore
 
@@ -46,7 +44,7 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> tuple[Seq
     if given and all(map(nd.is_array, given)):  # the usual case
         return given, ()
     if len(given) == 1 and isinstance(given[0], _SETS):
-        parts = parts_of_data(given[0])
+        parts = given[0].as_multi()
         masked = any(mask is not None for mask in parts.features_masks)
         return parts.features, parts.features_masks if masked else ()
     arrays = listed(network, given[0], len(network.conf.input_names)) if len(given) == 1 else given
@@ -185,7 +183,7 @@ def minibatch(network: NetworkCore, who: str, data: Any, labels: Any = None, lea
             "DataSet(x, y)."
         )
     given: Any = data
-    if not parts_of_data(given).labels:
+    if not given.as_multi().labels:
         raise nd.DataError(f"{who}: a data set needs labels, got none. Give DataSet(x, y).")
     return network.formed(data, who, learn)
 

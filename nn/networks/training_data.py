@@ -14,7 +14,6 @@ from nd.dataset.iterator import MinibatchIterator
 
 from ..terms.data_formats import inward, outward
 from .intake import is_pair, iterator_of, paired
-from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .held_out import HeldOut
@@ -159,7 +158,7 @@ def weighted(
     ShapeError, DataError, DTypeError, ConfigurationError
         They do not fit, or there are no labels.
     """
-    parts = parts_of_data(batch)
+    parts = batch.as_multi()
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None

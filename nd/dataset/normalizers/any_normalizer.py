@@ -96,8 +96,8 @@ class AnyNormalizer(JavaNames, metaclass=JavaNamedABC):
         shared = [next((j for j, x in enumerate(old) if x is y), None) for y in labels]
         if None in shared:
             labels = self.changed(direction, "labels", labels, multi.labels_masks)
-        labels = [y if j is None else features[j] for y, j in zip(labels, shared, strict=True)]
-        data_set.set_arrays(features, labels)
+        multi.features = features
+        multi.labels = [y if j is None else features[j] for y, j in zip(labels, shared, strict=True)]
         return data_set
 
     def changed(self, direction: str, group: str, arrays: Any, masks: Any = None) -> list[Array]:

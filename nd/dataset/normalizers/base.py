@@ -9,6 +9,7 @@ from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iterator import DataSetIterator, is_features
 from nd.dataset.normalizers.any_normalizer import AnyNormalizer, in_place
 from nd.dataset.normalizers.learner import Learner
+from nd.dataset.normalizers.ways import Numbers
 from nd.typing import Array
 
 
@@ -91,6 +92,16 @@ Normalizer.family = Normalizer
 class FittedNormalizer(Learner, Normalizer):
     """A normalizer of DataSets that learns from them."""
 
+    def fitted(self, part: str, method: str = "fitted") -> Numbers:
+        """Return name -> numbers [columns] of "features" or "labels".
+
+        Raises
+        ------
+        DataError
+            They were not fitted.
+        """
+        return self.learnt(method, part)[0]
+
     def set_pair(self, part: str, *pair: Any) -> None:
         """Set the two rows of "features" or "labels"; see `set_rows`."""
         self.set_rows(f"set_{part[:-1]}_stats", part, [pair])
@@ -110,4 +121,4 @@ def numbers_of(row: str, called: str, noun: str) -> tuple[Any, Any]:
 
 
 def _row_of(part: str, row: str, called: str, normalizer: FittedNormalizer) -> Array:
-    return normalizer.learnt(called, part)[0][row]
+    return normalizer.fitted(part, called)[row]
