@@ -42,6 +42,12 @@ class Examples(JavaNames):
         """Return a MultiDataSet with these arrays; a MultiDataSet itself."""
         raise NotImplementedError
 
+    def with_groups(self, **groups: list[Any]) -> Self:
+        """Return another one, without names of classes, with other lists in the place of its `MultiDataSet`'s."""
+        same = self.with_arrays([array for _, array in self.named_arrays()])
+        vars(same.as_multi()).update(groups)
+        return same
+
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -248,8 +248,6 @@ class NetworkCore(JavaNames):
         """
         if self.batch.takes(data) and (data.class_names is None or data.class_names == self.classes.names):
             return data
-        if isinstance(data, DataSet):
-            return self.classes.formed_set(data, who, learn)
         return formed_by(self.classes_of, data, who, learn)
 
     def check_minibatch(self, who: str, data: Any) -> None:

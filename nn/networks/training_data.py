@@ -178,6 +178,4 @@ def weighted(
             mask = reached[number]
         mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)
         masks.append(outward(mask, data_format))
-    if isinstance(batch, DataSet):
-        return DataSet(batch.features, batch.labels, batch.features_mask, masks[0])
-    return MultiDataSet(batch.features, batch.labels, batch.features_masks, masks)
+    return batch.with_groups(labels_masks=masks)
