@@ -12,6 +12,7 @@ from nd.arguments import Natural, checked
 from nd.checks import check_memory
 from nd.dataset.by_class import ByClass
 from nd.dataset.checks import AnyArray, as_array, check_count
+from nd.dataset.examples import second_axis
 from nd.dataset.multi_data_set import GROUPS, MultiDataSet
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
@@ -194,17 +195,9 @@ class DataSet(ByClass):
             self.labels = features
         self.features = features
 
-    def num_examples(self) -> int:
-        """Return N, the length of the first axis."""
-        return int(self.features.shape[0])
-
     def num_inputs(self) -> int:
         """Return the length of the features' second axis (1 if there is none)."""
         return second_axis(self.features)
-
-    def column_counts(self) -> tuple[int, int | None]:
-        """Return the features' and the labels' second axis, None for labels that are not there."""
-        return self.num_inputs(), None if self.labels is None else second_axis(self.labels)
 
     def num_outcomes(self) -> int:
         """Return the length of the labels' second axis (1 if there is none).
@@ -342,8 +335,3 @@ def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
 
     labels, names = named_labels(labels)
     return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)
-
-
-def second_axis(array: AnyArray) -> int:
-    """Return the length of the second axis, 1 where there is none."""
-    return int(array.shape[1]) if len(array.shape) > 1 else 1

@@ -64,7 +64,12 @@ class Examples(JavaNames):
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""
-        raise NotImplementedError
+        return int(self.as_multi().features[0].shape[0])
+
+    def column_counts(self) -> tuple[int, int | None]:
+        """Return the second axis of the first features and labels, None for labels that are not there."""
+        multi = self.as_multi()
+        return second_axis(multi.features[0]), second_axis(multi.labels[0]) if multi.labels else None
 
     def aligned_examples(self) -> int:
         """Return N where row i of every array is example i."""
@@ -271,6 +276,11 @@ class SplitTestAndTrain(NamedTuple, Generic[Part]):
 
     def __getattr__(self, name: str) -> Any:
         return java_attribute(self, name, {})
+
+
+def second_axis(array: AnyArray) -> int:
+    """Return the length of the second axis, 1 where there is none."""
+    return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 
 def _gather(array: AnyArray, order: np.ndarray) -> AnyArray:

@@ -31,6 +31,8 @@ class SizedByFirst(MinibatchIterator[Batch]):
     _ended = False
     _first: int | None = None
     """Examples of the first minibatch."""
+    _columns: tuple[int, int | None] | None = None
+    """Its features' and labels' second axis."""
 
     def new_items(self) -> Iterator[Any]:
         """Return the iterator of a new epoch."""
@@ -66,13 +68,9 @@ class SizedByFirst(MinibatchIterator[Batch]):
             self._ended = True
             return None
         minibatch = self.minibatch_of(item)
-        self.note_sizes(minibatch)
-        return minibatch
-
-    def note_sizes(self, minibatch: Batch) -> None:
-        """Remember the sizes of a minibatch, if it is the first."""
         if self._first is None:
-            self._first = minibatch.num_examples()
+            self._first, self._columns = minibatch.num_examples(), minibatch.column_counts()
+        return minibatch
 
     def check_repeatable(self, method: str) -> None:
         """Raise DataError, in the name of a method, where the same minibatches may not come again."""
@@ -99,14 +97,6 @@ class SizedByFirst(MinibatchIterator[Batch]):
 
 class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
     """The same of DataSets, whose columns the first one tells too."""
-
-    _columns: tuple[int, int | None] | None = None
-    """Features' and labels' second axis."""
-
-    def note_sizes(self, minibatch: DataSet) -> None:
-        super().note_sizes(minibatch)
-        if self._columns is None:
-            self._columns = minibatch.column_counts()
 
     def column_counts(self) -> tuple[int, int | None]:
         """Return those of the first minibatch, which is read ahead if need be; (0, None) if there is none."""

@@ -106,10 +106,6 @@ class MultiDataSet(Examples):
                 )
         return n
 
-    def num_examples(self) -> int:
-        """Return N, the length of the first axis."""
-        return int(self.features[0].shape[0])
-
     def num_feature_arrays(self) -> int:
         """Return the number of inputs."""
         return len(self.features)

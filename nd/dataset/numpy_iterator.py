@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet, check_lengths, gathered, one_hot
+from nd.dataset.examples import second_axis
+from nd.dataset.iterator import DataSetIterator
 from nd.dataset.order import EpochOrder, Selection
-from nd.dataset.ordered import OrderedDataSetIterator
+from nd.dataset.ordered import OrderedIterator
 
 
-class NumpyDataSetIterator(OrderedDataSetIterator):
+class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over arrays, in their order or shuffled anew in every epoch.
 
     Parameters
@@ -78,15 +81,15 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
             self.class_names, num_classes = names, classes or num_classes
         total = check_arrays(who, self._arrays)
         classes = check_classes(who, num_classes, self._arrays.get("labels"))
-        super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         picked = pick(self._arrays, self.order.select(start, stop), self.classes)
         picked.class_names = self.class_names
         return picked
 
-    def _outlines(self) -> dict[str, Any]:
-        return self._arrays
+    def column_counts(self) -> tuple[int | None, int | None]:
+        return columns_of(self._arrays, self.classes)
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
@@ -110,6 +113,12 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
             "Leave num_classes out where they are one-hot already."
         )
     return num_classes
+
+
+def columns_of(arrays: Mapping[str, Any], classes: int | None) -> tuple[int, int | None]:
+    """Return the second axes of named features, and of their labels where there are any: as many as classes."""
+    outcomes = (classes or second_axis(arrays["labels"])) if "labels" in arrays else None
+    return second_axis(arrays["features"]), outcomes
 
 
 def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> DataSet:

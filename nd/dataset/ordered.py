@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from nd.dataset.checks import check_count
-from nd.dataset.dataset import DataSet, second_axis
 from nd.dataset.iterator import (
     Batch,
-    DataSetIterator,
     MinibatchIterator,
     State,
     check_same,
@@ -99,15 +94,17 @@ class OrderedIterator(CountingIterator[Batch]):
     total, batch : int
         Examples in all, and in a minibatch.
     order : EpochOrder or FileOrder
+    classes : int, optional
+        Labels are class numbers below that.
 
     Attributes
     ----------
-    total, order
+    total, order, classes
         As given.
     """
 
-    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder) -> None:
-        self.total, self.per_batch, self.order = total, batch, order
+    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder, classes: int | None = None) -> None:
+        self.total, self.per_batch, self.order, self.classes = total, batch, order, classes
         order.begin()
 
     def end(self) -> int:
@@ -125,28 +122,3 @@ class OrderedIterator(CountingIterator[Batch]):
         cursor = self.checked_cursor(state)
         self.order.restore(state.get("order"))
         self.cursor = cursor
-
-
-class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
-    """The same of DataSets. Override `_examples` and `_outlines`.
-
-    Parameters
-    ----------
-    classes : int, optional
-        Labels are class numbers below that.
-    total, batch, order
-        See `OrderedIterator`.
-    """
-
-    def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
-        super().__init__(total, batch, order)
-        self.classes = classes
-
-    def _outlines(self) -> Mapping[str, Any]:
-        """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
-        raise NotImplementedError
-
-    def column_counts(self) -> tuple[int, int | None]:
-        outlines = self._outlines()
-        outcomes = (self.classes or second_axis(outlines["labels"])) if "labels" in outlines else None
-        return second_axis(outlines["features"]), outcomes

@@ -83,11 +83,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
         super().__init__(self._series.total, batch, EpochOrder(self._series.total, None))
 
     def _examples(self, start: int, stop: int) -> MultiDataSet:
-        arrays = self._series.arrays(range(start, stop), [*self._inputs, *self._outputs])
-        inputs, outputs = arrays[: len(self._inputs)], arrays[len(self._inputs) :]
-        features, features_masks = ([each[n] for each in inputs] for n in range(2))
-        labels, labels_masks = ([each[n] for each in outputs] for n in range(2))
-        return MultiDataSet(features, labels, features_masks, labels_masks)
+        return self._series.minibatch(range(start, stop), self._inputs, self._outputs)
 
     class Builder(JavaNames):
         """Java's fluent style: readers by name, then what of them goes where, in the order of inputs and outputs.

@@ -60,12 +60,7 @@ class AnyNormalizer(JavaNames, metaclass=JavaNamedABC):
 
     @checked
     def fit(self, data: Any) -> Self:
-        """Learn from data, where there is anything to learn.
-
-        Parameters
-        ----------
-        data : DataSet (MultiDataSet), an iterator or other iterable of those, or features (a list of features)
-        """
+        """Learn from data, where there is anything to learn, see `NormalizerStandardize.fit`; return this one."""
         return self
 
     def way(self) -> Way:
