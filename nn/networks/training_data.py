@@ -9,7 +9,6 @@ import nd
 from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
-from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 from nd.dataset.iterator import MinibatchIterator
 
 from ..terms.data_formats import inward, outward
@@ -158,6 +157,8 @@ def weighted(
     ShapeError, DataError, DTypeError, ConfigurationError
         They do not fit, or there are no labels.
     """
+    from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
+
     parts = batch.as_multi()
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
