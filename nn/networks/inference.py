@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
-from nd.dataset import DataSet, MultiDataSet
+from nd.dataset import DataSet
+from nd.dataset.examples import Examples
 from nd.dataset.iterator import MinibatchIterator
 from nd.rules import SWITCH, rule_of
 from nd.state import Restoring
@@ -292,7 +293,7 @@ def one_or_none(mask: Any) -> Sequence[Any]:
 
 
 def _brings_labels(data: Any) -> bool:
-    return isinstance(data, (DataSet, MultiDataSet, MinibatchIterator))
+    return isinstance(data, (Examples, MinibatchIterator))
 
 
 def _steps(who: str, labels: Any, threshold_steps: int) -> tuple[Any, int]:

@@ -20,17 +20,13 @@ class ImageMultiPreProcessingScaler(FeaturesAlone, MultiNormalizer):
     ----------
     indices : sequence of int
         The inputs; the others, and labels, stay as they are.
-    min, max : float
-        The range.
-    max_bits : int
-        Bits of a pixel: 8 for bytes, 1 where pixels are 0 to 1 already.
+    min, max, max_bits
+        As of `ImagePreProcessingScaler`.
 
     Raises
     ------
     ConfigurationError
-        `max` is not larger than `min`, or there are no indices.
-    ArgumentError
-        `max_bits` is not 1 to 64, or an index is no whole number of at least 0.
+        As there, or there are no indices.
 
     Notes
     -----

@@ -9,19 +9,7 @@ from nd.dataset.normalizers.multi import UniformMultiNormalizer, rows_by_index
 class MultiNormalizerMinMaxScaler(IntoRange, UniformMultiNormalizer):
     """Bring every column of every input to a range that all share; of every output after ``fit_label(True)``.
 
-    Parameters
-    ----------
-    target_min, target_max : float
-        The range.
-
-    Raises
-    ------
-    ConfigurationError
-        `target_max` is not larger than `target_min`.
-
-    Notes
-    -----
-    Each array as by `NormalizerMinMaxScaler`. Source:
+    Each array as by `NormalizerMinMaxScaler`, whose arguments it takes. Source:
     org.nd4j.linalg.dataset.api.preprocessor.MultiNormalizerMinMaxScaler.
 
     Examples
