@@ -10,8 +10,11 @@ import re
 
 from tests.source_files import ROOT, parse
 
-PACKAGES = ("nd.activations", "nd.losses", "nd.ops", "nn", "nn.layers", "nn.vertices", "optimize", "optimize.updaters")
-"""Packages with a table of classes, and those that have all its names too."""
+PACKAGES = (
+    "nd.activations", "nd.dataset", "nd.dataset.normalizers", "nd.losses", "nd.ops", "nn", "nn.layers", "nn.vertices",
+    "optimize", "optimize.updaters",
+)  # fmt: skip
+"""Packages with a table of names or of classes, and those that have all its names too."""
 BLOCK = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?: {4}.*\n)+", re.MULTILINE)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from backends.errors import DataError, describe_shape
 from nd.checks import check_memory
+from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.sequence_reader import CSVSequenceRecordReader, SequenceRecord
 from nd.java_enums import JavaEnum
 from nd.state import default_dtype
@@ -108,6 +109,14 @@ class AlignedSeries:
                 mask[row, start : start + own[row]] = 1
             filled.append((array, None if min(own) == steps else mask))
         return filled
+
+    def minibatch(
+        self, numbers: Sequence[int], inputs: Sequence[SeriesColumns], outputs: Sequence[SeriesColumns]
+    ) -> MultiDataSet:
+        """Return some examples; see `arrays`."""
+        arrays = self.arrays(numbers, [*inputs, *outputs])
+        features, labels = arrays[: len(inputs)], arrays[len(inputs) :]
+        return MultiDataSet(*([each[n] for each in group] for n in range(2) for group in (features, labels)))
 
     def _check_equal(self, numbers: Sequence[int], name: str, lengths: Sequence[int]) -> None:
         for number, length in zip(numbers, lengths, strict=True):

@@ -6,32 +6,37 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import Batch, DataSetIterator, MinibatchIterator, State, position_of, refuse_num
+from nd.dataset.iterator import (
+    Batch,
+    DataSetIterator,
+    MinibatchIterator,
+    State,
+    WrappingIterator,
+    position_of,
+    refuse_num,
+)
 from nd.interrupts import Held, tell_of_forks
 
 
-class Prefetching(MinibatchIterator[Batch]):
+class Prefetching(WrappingIterator[Batch]):
     """Shared by iterators that read another one ahead; see `AsyncDataSetIterator`."""
 
     def __init__(self, base: MinibatchIterator[Batch], queue_size: int) -> None:
-        self._base = base
+        self.base = base
         self._base_lock = threading.RLock()
         self._channel = _Channel(queue_size, type(self).__name__, self)
         self._thread: threading.Thread | None = None
         self._begun_at: State | DataError | None = None  # where the base stood; None before anything was read
         self._last: _Item | None = None  # the item that was handed out last
         tell_of_forks(self)
-
-    def named_source(self) -> Any:
-        return self._base
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, waiting until the next one is ready."""
@@ -40,13 +45,6 @@ class Prefetching(MinibatchIterator[Batch]):
         return self._channel.wait_for_item()
 
     def next(self, num: int | None = None) -> Batch:
-        """Return the base's next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given.
-        """
         refuse_num(self, num)
         self.check_has_next()
         self._last = self._channel.first()  # and so it is handed out, whether or not Ctrl-C comes before the next line
@@ -54,24 +52,18 @@ class Prefetching(MinibatchIterator[Batch]):
         return self.pre_processed(self._last[0])
 
     def reset(self) -> None:
-        """Stop the thread, discard its minibatches, and reset the base.
-
-        Raises
-        ------
-        DataError
-            The base cannot be reset; nothing is discarded then.
-        """
-        if self._base.reset_supported():
+        """Stop the thread, discard its minibatches, and reset the base; nothing is discarded where it cannot be."""
+        if self.base.reset_supported():
             self.close()
-            self._base.reset()
+            self.base.reset()
             self._forget()
         else:
-            self._base.reset()
+            self.base.reset()
 
     def state(self) -> State:
         position = self._begun_at if self._last is None else self._last[1]
         if position is None:
-            return self._base.state()
+            return self.base.state()
         if isinstance(position, DataError):
             raise position
         return position
@@ -79,7 +71,7 @@ class Prefetching(MinibatchIterator[Batch]):
     def restore(self, state: State) -> None:
         """Stop the thread, discard its minibatches, and restore the base."""
         self.close()
-        self._base.restore(state)
+        self.base.restore(state)
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -93,7 +85,7 @@ class Prefetching(MinibatchIterator[Batch]):
         position = self.state()
         self.close()  # the base must stand still while it is copied; prefetched minibatches stay
         return {
-            "base": self._base,
+            "base": self.base,
             "queue_size": self._channel.capacity,
             "position": position,
             "pre_processor": self.pre_processor,
@@ -115,7 +107,7 @@ class Prefetching(MinibatchIterator[Batch]):
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-        left = _LEFT.get(id(self._base))
+        left = _LEFT.get(id(self.base))
         if left is not None:
             left.join()
 
@@ -142,20 +134,12 @@ class Prefetching(MinibatchIterator[Batch]):
             ))  # fmt: skip
 
     def batch(self) -> int:
-        """Return the base's."""
         with self._base_lock:
-            return self._base.batch()
-
-    def reset_supported(self) -> bool:
-        """Tell whether the base's `reset` works."""
-        return self._base.reset_supported()
+            return self.base.batch()
 
     def async_supported(self) -> bool:
         """Return False: it is asynchronous already."""
         return False
-
-    def __len__(self) -> int:
-        return len(cast(Sized, self._base))
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +154,7 @@ class Prefetching(MinibatchIterator[Batch]):
             if self._thread is not None:
                 for key in [key for key, thread in _LEFT.items() if not thread.is_alive()]:
                     del _LEFT[key]
-                _LEFT[id(self._base)] = self._thread
+                _LEFT[id(self.base)] = self._thread
                 self._thread.join(AT_ONCE)
 
     def _start(self) -> None:
@@ -180,11 +164,11 @@ class Prefetching(MinibatchIterator[Batch]):
             self.close()  # another iterator's thread may still read
             self._channel.open()
             if self._begun_at is None:
-                self._begun_at = position_of(self._base)
+                self._begun_at = position_of(self.base)
             # the thread knows the channel but not this object, so that dropping this object ends the thread
             thread = threading.Thread(
                 target=_produce,
-                args=(self._base, self._base_lock, self._channel),
+                args=(self.base, self._base_lock, self._channel),
                 name=type(self).__name__,
                 daemon=True,
             )
@@ -345,18 +329,14 @@ class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):
     [2, 1]
     """
 
-    _base: DataSetIterator
-
     @checked
     def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
         super().__init__(base, queue_size)
 
     def total_outcomes(self) -> int:
-        """Return the base's."""
         with self._base_lock:
-            return self._base.total_outcomes()
+            return super().total_outcomes()
 
     def input_columns(self) -> int:
-        """Return the base's."""
         with self._base_lock:
-            return self._base.input_columns()
+            return super().input_columns()

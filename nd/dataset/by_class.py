@@ -98,8 +98,7 @@ class ByClass(Examples):
         turns = min(len(places) for places in members)
         in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
         reordered = self.get(np.concatenate([in_turn, *(places[turns:] for places in members)]))
-        self.features, self.labels = reordered.features, reordered.labels
-        self.features_mask, self.labels_mask = reordered.features_mask, reordered.labels_mask
+        vars(self).update(vars(reordered))
 
     def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
         of_class = self._classes(who)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from nd.arguments import Count, Natural, checked
 from nd.checks import check_memory
 from nd.dataset.checks import from_list
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import State
+from nd.dataset.iterator import DataSetIterator, State
 from nd.dataset.order import EpochOrder
-from nd.dataset.ordered import OrderedDataSetIterator
+from nd.dataset.ordered import OrderedIterator
 from nd.state import default_dtype
 
 _MINIMAL = string.ascii_lowercase + string.ascii_uppercase + string.digits + "!&()?-'\",.:; \n\t"
@@ -24,7 +23,7 @@ _MORE = "@#$%^*{}[]/+_\\|<>"
 _SHOWN = 16  # letters of a text, in messages
 
 
-class CharacterIterator(OrderedDataSetIterator):
+class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over a text in pieces of equal length, as one-hot characters with the next ones as labels.
 
     Parameters
@@ -108,7 +107,7 @@ class CharacterIterator(OrderedDataSetIterator):
                 f"{who}: expected a text with at least {least} of the characters, got {len(self._codes)}. Take "
                 f"{'' if every_step else 'every_step=True, or '}a shorter example_length."
             )
-        super().__init__(total, batch, len(self.characters), EpochOrder(total, seed if shuffle else None))
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), len(self.characters))
 
     @staticmethod
     def get_minimal_character_set() -> str:
@@ -196,8 +195,8 @@ class CharacterIterator(OrderedDataSetIterator):
     def _signature(self) -> State:
         return {"examples": self.total, "example_length": self._length, "characters": len(self._codes)}
 
-    def _outlines(self) -> dict[str, Any]:
-        return dict.fromkeys(("features", "labels"), np.empty((0, len(self.characters), 0)))
+    def column_counts(self) -> tuple[int | None, int | None]:
+        return len(self.characters), len(self.characters)
 
 
 def _lines(text: str, comment: str | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+import nd
 from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import BackendError, DataError, DTypeError, ShapeError, describe_shape, refuse_masked
 from nd.arguments import converted
@@ -93,3 +95,28 @@ def check_mergeable(who: str, part: Any, first: Any) -> None:
     if part.shape[1:] != first.shape[1:]:
         expected = describe_shape(["N", *first.shape[1:]])
         raise ShapeError(f"{who}: expected {expected}, as in the first, got {describe_shape(part.shape)}.")
+
+
+def aligned(who: str, mask: AnyArray, whole: Sequence[int]) -> AnyArray:
+    """Return a mask in a shape that broadcasts with an array of shape `whole`, [N, columns, ...].
+
+    Masks of its rank are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
+    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example.
+
+    Raises
+    ------
+    ShapeError
+        It fits none of these.
+    """
+    shape = tuple(mask.shape)
+    if len(shape) == 1 or (len(shape) == 2 and len(whole) > 3 and shape[1] == 1):
+        shape = (shape[0], *(1 for _ in whole[1:]))
+    elif len(shape) == len(whole) - 1:
+        shape = (shape[0], 1, *shape[1:])
+    fits = len(shape) == len(whole) and shape[0] == whole[0]
+    if not fits or any(axis not in (1, full) for axis, full in zip(shape, whole, strict=True)):
+        raise ShapeError(
+            f"{who}: expected a mask that fits {describe_shape(whole)}, got {describe_shape(mask.shape)}. Series "
+            "[N, C, T] have masks [N, T]."
+        )
+    return mask.reshape(shape) if isinstance(mask, np.ndarray) else nd.reshape(mask, shape)

@@ -127,13 +127,7 @@ class CsvDataSetIterator(DataSetIterator):
         self._ahead: tuple[list[Row], Mark] | None = None
 
     def has_next(self) -> bool:
-        """Tell whether a row is left, reading a minibatch ahead.
-
-        Raises
-        ------
-        FormatError
-            The file is no text in UTF-8, or its quotes do not fit.
-        """
+        """Tell whether a row is left, reading a minibatch ahead; raise FormatError as the constructor does."""
         return bool(self._rows_ahead()[0])
 
     def next(self, num: int | None = None) -> DataSet:
@@ -158,7 +152,6 @@ class CsvDataSetIterator(DataSetIterator):
         return self.pre_processed(minibatch)
 
     def reset(self) -> None:
-        """Go back to the first row."""
         self._mark, self._ahead, self._count = self._start, None, 0
 
     def state(self) -> State:
@@ -171,22 +164,10 @@ class CsvDataSetIterator(DataSetIterator):
         self._mark, self._ahead, self._count = Mark(offset, line), None, count
 
     def batch(self) -> int:
-        """Return the number of rows in a minibatch."""
         return self._batch
 
-    def total_outcomes(self) -> int:
-        """Return the number of classes, or of label columns.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        return (self._classes or len(self._labels)) if self._labels else super().total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the number of columns that are no label."""
-        return len(self._features)
+    def column_counts(self) -> tuple[int, int | None]:
+        return len(self._features), self._classes or len(self._labels) or None
 
     def _rows_ahead(self) -> tuple[list[Row], Mark]:
         if self._ahead is None:

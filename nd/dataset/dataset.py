@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +11,37 @@ from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
 from nd.checks import check_memory
 from nd.dataset.by_class import ByClass
-from nd.dataset.by_value import ByValue
 from nd.dataset.checks import AnyArray, as_array, check_count
-
-if TYPE_CHECKING:
-    from nd.dataset.multi_data_set import MultiDataSet
-
+from nd.dataset.examples import second_axis
+from nd.dataset.multi_data_set import GROUPS, MultiDataSet
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
-class DataSet(ByClass, ByValue):
-    """A set of examples: features, with optional labels and masks.
+Arrays = dict[str, AnyArray]
+"""Name -> array, of those that are there."""
+
+
+def _single(group: str) -> Any:
+    """Return a property: the one array of a group of the MultiDataSet, None where there is none."""
+
+    def get(data_set: DataSet) -> AnyArray | None:
+        arrays = getattr(data_set.as_multi(), group)
+        return arrays[0] if arrays else None
+
+    def put(data_set: DataSet, array: AnyArray | None) -> None:
+        multi = data_set.as_multi()
+        setattr(multi, group, [array])
+        multi.labels = [labels for labels in multi.labels if labels is not None]
+        mask = data_set.labels_mask
+        multi.labels_masks = [mask] if multi.labels or mask is not None else []
+
+    return property(get, put)
+
+
+class DataSet(ByClass):
+    """A set of examples: features, with optional labels and masks. It is a MultiDataSet of one input and one output.
 
     Parameters
     ----------
@@ -64,31 +82,51 @@ class DataSet(ByClass, ByValue):
         features_mask: Any = None,
         labels_mask: Any = None,
     ) -> None:
-        if features is None:
-            raise DataError("DataSet: features must be an array or a list, got None.")
-        names: Any = None
-        if labels is not features:
-            labels, names, classes = named(labels)
-            labels = labels if classes is None else one_hot(labels, classes)
-        given = (features, labels, features_mask, labels_mask)
-        arrays: list[Any] = [
-            None if value is None else as_array(f"DataSet {name}", value)
-            for name, value in zip(_FIELDS, given, strict=True)
-        ]
-        if labels is features:  # of an autoencoder, also where both are one list
-            arrays[1] = arrays[0]
-        for name, array in zip(_FIELDS, arrays, strict=True):
-            if array is not None and array.shape[0] != arrays[0].shape[0]:
-                raise ShapeError(
-                    f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
-                    f"and features {describe_shape(arrays[0].shape)}."
-                )
-        self.features: AnyArray = arrays[0]
-        self.labels: AnyArray | None = arrays[1]
-        self.features_mask: AnyArray | None = arrays[2]
-        self.labels_mask: AnyArray | None = arrays[3]
-        if names is not None:
-            self.class_names = names
+        arrays, names, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
+        if classes is not None:
+            arrays["labels"] = one_hot(arrays["labels"], classes)
+        check_lengths("DataSet", arrays)
+        labels, mask = arrays.get("labels"), arrays.get("labels_mask")
+        self._multi = MultiDataSet.holding(
+            [arrays["features"]],
+            [] if labels is None else [labels],
+            [arrays.get("features_mask")],
+            [] if labels is None is mask else [mask],
+        )
+        self._multi.class_names = names
+
+    features, features_mask = _single("features"), _single("features_masks")
+    labels, labels_mask = _single("labels"), _single("labels_masks")
+
+    @property
+    def class_names(self) -> Sequence[str] | None:
+        """Names of the classes, in the order of the labels' columns; None where they are not known."""
+        return self._multi.class_names
+
+    @class_names.setter
+    def class_names(self, names: Sequence[str] | None) -> None:
+        self._multi.class_names = names
+
+    def as_multi(self) -> MultiDataSet:
+        """Return the MultiDataSet of one input and at most one output that this is a view of."""
+        return self._multi
+
+    def to_multi_data_set(self) -> MultiDataSet:
+        """Return a MultiDataSet of its own with these arrays; see `MultiDataSet.to_data_set`."""
+        groups = ([*getattr(self._multi, group)] for group in GROUPS)
+        same = MultiDataSet.holding(*groups)
+        same.labels_masks = same.labels_masks[: len(same.labels)]
+        same.class_names = self.class_names
+        return same
+
+    def __getstate__(self) -> dict[str, Any]:
+        fields = {**dict(self.named_arrays()), "class_names": self.class_names}
+        return {**fields, **{name: value for name, value in vars(self).items() if name != "_multi"}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._multi = MultiDataSet.holding([], [], [None], [])
+        for name, value in state.items():
+            setattr(self, name, value)
 
     @checked
     def get_label_name(self, number: Natural) -> str:
@@ -105,9 +143,52 @@ class DataSet(ByClass, ByValue):
         deviation = np.std(x, 0, ddof=1, keepdims=True) + 1e-9
         self.features = ((x - x.mean(0, keepdims=True)) / deviation).astype(x.dtype)
 
-    def num_examples(self) -> int:
-        """Return N, the length of the first axis."""
-        return int(self.features.shape[0])
+    @checked
+    def multiply_by(self, factor: float) -> None:
+        """Multiply the features."""
+        self._change(self.features * factor)
+
+    @checked
+    def divide_by(self, divisor: float) -> None:
+        """Divide the features.
+
+        Raises
+        ------
+        DataError
+            `divisor` is 0.
+        """
+        if divisor == 0:
+            raise DataError("DataSet.divide_by: divisor must not be 0, got 0.")
+        self._change(self.features / divisor)
+
+    def scale(self) -> None:
+        """Divide every example's features by the largest of them.
+
+        Raises
+        ------
+        DataError
+            It is not positive in some example.
+
+        Notes
+        -----
+        Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
+        org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
+        """
+        largest = self.features.max(axis=tuple(range(1, self.features.ndim)), keepdims=True)
+        if not bool((largest > 0).all()):
+            i = int((largest.reshape(-1) <= 0).argmax())
+            raise DataError(f"DataSet.scale: every example must have a positive number, got none in example {i}.")
+        self._change(self.features / largest)
+
+    @checked
+    def binarize(self, cutoff: float = 0.0) -> None:
+        """Make the features 1 where they are above `cutoff`, else 0, in their dtype."""
+        self._change((self.features > cutoff).astype(self.features.dtype))
+
+    def _change(self, features: AnyArray) -> None:
+        if self.labels is self.features:
+            self.labels = features
+        self.features = features
 
     def num_inputs(self) -> int:
         """Return the length of the features' second axis (1 if there is none)."""
@@ -144,32 +225,11 @@ class DataSet(ByClass, ByValue):
 
         return merged_sets(DataSet, data_sets)
 
-    def as_multi(self) -> MultiDataSet:
-        """Return a MultiDataSet with one input and at most one output that shares these arrays."""
-        from nd.dataset.multi_data_set import MultiDataSet
-
-        labels, masks = (None, None) if self.labels is None else ([self.labels], [self.labels_mask])
-        same = MultiDataSet([self.features], labels, [self.features_mask], masks)
-        same.class_names = self.class_names
-        return same
-
-    def to_multi_data_set(self) -> MultiDataSet:
-        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
-        return self.as_multi()
-
-    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
-        self.features = features[0]
-        if labels:
-            self.labels = labels[0]
-
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
     def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
-        data_set = DataSet(*arrays)
-        if self.class_names is not None:
-            data_set.class_names = self.class_names
-        return data_set
+        return DataSet(*arrays)
 
 
 def one_hot(labels: Any, n: int) -> np.ndarray:
@@ -216,6 +276,38 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     return encoded
 
 
+def gathered(who: str, given: Sequence[Any]) -> tuple[Arrays, Sequence[str] | None, int | None]:
+    """Return what a DataSet is given as arrays, the names of the classes, and how many where labels were texts.
+
+    Labels that are the features, of an autoencoder, stay so, also where both are one list; texts become numbers.
+    """
+    features, labels, *masks = given
+    names = classes = None
+    if labels is not features:
+        labels, names, classes = named(labels)
+    arrays = {
+        name: as_array(f"{who} {name}", value)
+        for name, value in zip(_FIELDS, (features, labels, *masks), strict=True)
+        if value is not None
+    }
+    if "features" not in arrays:
+        raise DataError(f"{who}: features must be an array or a list, got None.")
+    if labels is features:
+        arrays["labels"] = arrays["features"]
+    return arrays, names, classes
+
+
+def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
+    """Raise ShapeError unless named arrays hold as many examples each."""
+    features = arrays["features"]
+    for name, array in arrays.items():
+        if array.shape[0] != features.shape[0]:
+            raise ShapeError(
+                f"{who}: expected as many {name} as features, got {name} {describe_shape(array.shape)} and features "
+                f"{describe_shape(features.shape)}."
+            )
+
+
 def _may_have_names(labels: Any) -> bool:
     """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
     kind = getattr(getattr(labels, "dtype", None), "kind", None)
@@ -238,8 +330,3 @@ def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
 
     labels, names = named_labels(labels)
     return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)
-
-
-def second_axis(array: AnyArray) -> int:
-    """Return the length of the second axis, or 1 without a second axis."""
-    return int(array.shape[1]) if len(array.shape) > 1 else 1

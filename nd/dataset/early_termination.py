@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from typing import cast
-
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import (
-    Batch,
-    DataSetIterator,
-    MinibatchIterator,
-    State,
-    WrappingDataSetIterator,
-    WrappingIterator,
-    restored_count,
-)
+from nd.dataset.iterator import Batch, DataSetIterator, MinibatchIterator, State, WrappingIterator, restored_count
 
 
 class EarlyTermination(WrappingIterator[Batch]):
@@ -25,40 +14,29 @@ class EarlyTermination(WrappingIterator[Batch]):
         self.base, self._limit, self._count = base, n, 0
 
     def has_next(self) -> bool:
-        """Tell whether the base has a minibatch and the limit is not reached."""
-        return self._count < self._limit and self.base.has_next()
+        return self._count < self._limit and super().has_next()
 
-    def next(self, num: int | None = None) -> Batch:
-        """Return the base's next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or the limit is reached.
-        """
-        self.check_has_next()
-        minibatch = self.base.next(num)
+    def handed_on(self, minibatch: Batch) -> Batch:
         self._count += 1
-        return self.pre_processed(minibatch)
+        return minibatch
 
     def reset(self) -> None:
-        """Reset the base and count from 0."""
-        self.base.reset()
+        super().reset()
         self._count = 0
 
     def state(self) -> State:
-        return {"count": self._count, "base": self.base.state()}
+        return {"count": self._count, "base": super().state()}
 
     def restore(self, state: State) -> None:
         count = restored_count(self, state, "count", self._limit)
-        self.base.restore(state.get("base", {}))
+        super().restore(state.get("base", {}))
         self._count = count
 
     def __len__(self) -> int:
-        return min(self._limit, len(cast(Sized, self.base)))
+        return min(self._limit, super().__len__())
 
 
-class EarlyTerminationDataSetIterator(EarlyTermination[DataSet], WrappingDataSetIterator):
+class EarlyTerminationDataSetIterator(EarlyTermination[DataSet], DataSetIterator):
     """Iterate over the first minibatches of another iterator, again from its beginning after each `reset`.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
-from nd.dataset.checks import as_array
+from nd.dataset.checks import aligned, as_array
 from nd.serde import as_host
 
 
@@ -60,20 +60,13 @@ def balanced_weights(who: str, labels: Any, mask: Any, count: int) -> list[float
     host = as_host(labels)
     classes = (host[:, 0] > 0.5).astype(np.int64) if host.shape[1] == 1 else host.argmax(1)
     if mask is not None:
-        of_places = np.broadcast_to(_mask_of_places(as_host(mask), host.shape), classes.shape)
-        classes = classes[of_places != 0]
+        counted = (aligned(who, as_host(mask), host.shape) != 0).any(1)  # of outputs, where any of its does
+        classes = classes[np.broadcast_to(counted, classes.shape)]
     counts = np.bincount(classes.reshape(-1), minlength=count)
     if not counts.any():
         raise DataError(f"{who}: the masks must leave labels to be counted, got none that count.")
     present = int((counts > 0).sum())
     return [float(counts.sum() / (present * number)) if number else 1.0 for number in counts]
-
-
-def _mask_of_places(mask: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """Return a mask of labels ``[N, C, ...]`` as ``[N, ...]``; of outputs, a label counts where any of its does."""
-    if mask.ndim == len(shape) and mask.shape[1:] != (1,):
-        return (mask != 0).any(1)
-    return mask.reshape(mask.shape[0], *mask.shape[1:] if mask.ndim == len(shape) - 1 else (1,) * (len(shape) - 2))
 
 
 def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndarray:
@@ -95,8 +88,7 @@ def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndar
         )
     if not (np.isfinite(host) & (host >= 0)).all():
         raise DataError(f"{who}: weights must be finite and >= 0, got {host.min()} to {host.max()}.")
-    host = host.reshape(n, 1, *places) if places and host.shape == (n, *places) else _over(host.reshape(n), len(shape))
-    return host.astype(np.float32, copy=False)
+    return aligned(who, host, shape).astype(np.float32, copy=False)
 
 
 def weighted_mask(who: str, weights: np.ndarray, mask: Any, shape: Sequence[int]) -> np.ndarray:
@@ -120,14 +112,7 @@ def weighted_mask(who: str, weights: np.ndarray, mask: Any, shape: Sequence[int]
                 f"{who}: weights of examples need a mask with one number for an example or place, got "
                 f"{describe_shape(host.shape)}. Multiply the weights into that mask yourself."
             )
-        if host.ndim != len(shape):
-            host = host.reshape(n, 1, *places) if places and host.shape == (n, *places) else _over(host, len(shape))
-        weights = weights * host
+        weights = weights * aligned(who, host, shape)
     if len(shape) == 3:  # series
         weights = np.broadcast_to(weights, (n, 1, *places)).reshape(n, *places)
     return weights.astype(np.float32)
-
-
-def _over(host: np.ndarray, rank: int) -> np.ndarray:
-    """View numbers ``[N]`` or ``[N, 1]`` as ``[N, 1, ...]``."""
-    return host.reshape(host.shape[0], *(1 for _ in range(rank - 1)))

@@ -42,9 +42,11 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         """Return a MultiDataSet with these arrays; a MultiDataSet itself."""
         raise NotImplementedError
 
-    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
-        """Set the features of all inputs and the labels of all outputs; masks stay."""
-        raise NotImplementedError
+    def with_groups(self, **groups: list[Any]) -> Self:
+        """Return another one, without names of classes, with other lists in the place of its `MultiDataSet`'s."""
+        same = self.with_arrays([array for _, array in self.named_arrays()])
+        vars(same.as_multi()).update(groups)
+        return same
 
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
@@ -62,7 +64,12 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""
-        raise NotImplementedError
+        return int(self.as_multi().features[0].shape[0])
+
+    def column_counts(self) -> tuple[int, int | None]:
+        """Return the second axis of the first features and labels, None for labels that are not there."""
+        multi = self.as_multi()
+        return second_axis(multi.features[0]), second_axis(multi.labels[0]) if multi.labels else None
 
     def aligned_examples(self) -> int:
         """Return N where row i of every array is example i."""
@@ -266,6 +273,11 @@ class SplitTestAndTrain(NamedTuple, Generic[Part]):
 
     train: Part
     test: Part
+
+
+def second_axis(array: AnyArray) -> int:
+    """Return the length of the second axis, 1 where there is none."""
+    return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 
 def _gather(array: AnyArray, order: np.ndarray) -> AnyArray:

@@ -31,6 +31,8 @@ class SizedByFirst(MinibatchIterator[Batch]):
     _ended = False
     _first: int | None = None
     """Examples of the first minibatch."""
+    _columns: tuple[int, int | None] | None = None
+    """Its features' and labels' second axis."""
 
     def new_items(self) -> Iterator[Any]:
         """Return the iterator of a new epoch."""
@@ -45,25 +47,12 @@ class SizedByFirst(MinibatchIterator[Batch]):
         self.items, self.ahead, self._ended, self.handed_out = items, None, False, handed_out
 
     def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead.
-
-        Raises
-        ------
-        DTypeError
-            The next item is no DataSet (MultiDataSet), nor what becomes one.
-        """
+        """Tell whether a minibatch is left, reading one ahead; raise DTypeError if the next item becomes none."""
         if self.ahead is None and not self._ended:
             self.ahead = self.read_ahead()
         return self.ahead is not None
 
     def next(self, num: int | None = None) -> Batch:
-        """Return the next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the source decides how large its minibatches are.
-        """
         refuse_num(self, num)
         self.check_has_next()
         minibatch, self.ahead = cast(Batch, self.ahead), None
@@ -79,13 +68,9 @@ class SizedByFirst(MinibatchIterator[Batch]):
             self._ended = True
             return None
         minibatch = self.minibatch_of(item)
-        self.note_sizes(minibatch)
-        return minibatch
-
-    def note_sizes(self, minibatch: Batch) -> None:
-        """Remember the sizes of a minibatch, if it is the first."""
         if self._first is None:
-            self._first = minibatch.num_examples()
+            self._first, self._columns = minibatch.num_examples(), minibatch.column_counts()
+        return minibatch
 
     def check_repeatable(self, method: str) -> None:
         """Raise DataError, in the name of a method, where the same minibatches may not come again."""
@@ -113,35 +98,11 @@ class SizedByFirst(MinibatchIterator[Batch]):
 class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
     """The same of DataSets, whose columns the first one tells too."""
 
-    _columns: tuple[int, int | None] | None = None
-    """Features' and labels' second axis."""
-
-    def note_sizes(self, minibatch: DataSet) -> None:
-        """Remember the sizes of a minibatch, if it is the first."""
-        super().note_sizes(minibatch)
-        if self._columns is None:
-            outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
-            self._columns = (minibatch.num_inputs(), outcomes)
-
-    def _known_columns(self) -> tuple[int, int | None]:
+    def column_counts(self) -> tuple[int, int | None]:
+        """Return those of the first minibatch, which is read ahead if need be; (0, None) if there is none."""
         if self._columns is None:
             self.has_next()
         return self._columns or (0, None)
-
-    def total_outcomes(self) -> int:
-        """Return the length of the first labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no data or no labels.
-        """
-        outcomes = self._known_columns()[1]
-        return super().total_outcomes() if outcomes is None else outcomes
-
-    def input_columns(self) -> int:
-        """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_columns()[0]
 
 
 class ExistingIterator(SizedByFirst[Batch]):
@@ -177,13 +138,6 @@ class ExistingIterator(SizedByFirst[Batch]):
         return minibatch
 
     def reset(self) -> None:
-        """Start the iterable again.
-
-        Raises
-        ------
-        DataError
-            It can be read only once.
-        """
         if not self._restartable:
             raise DataError(
                 f"{type(self).__name__}.reset: expected an iterable that can start again, got "
@@ -205,7 +159,6 @@ class ExistingIterator(SizedByFirst[Batch]):
             )
 
     def reset_supported(self) -> bool:
-        """Tell whether the iterable can start again."""
         return self._restartable
 
     def __len__(self) -> int:

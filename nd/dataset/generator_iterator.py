@@ -23,13 +23,6 @@ class GeneratorIterator(SizedByFirst[Batch]):
         self.items = None if callable(source) else iter(source)
 
     def reset(self) -> None:
-        """Call the function again.
-
-        Raises
-        ------
-        DataError
-            A generator was given instead of a function.
-        """
         if not callable(self._source):
             raise DataError(
                 f"{type(self).__name__}.reset: expected a function that returns a new generator, got one "
@@ -38,13 +31,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
         self.start_at(None)
 
     def restore(self, state: State) -> None:
-        """Call the function again and skip the minibatches handed out.
-
-        Raises
-        ------
-        DataError
-            The same minibatches do not come again, or there are fewer.
-        """
+        """Call the function again and skip the minibatches handed out."""
         self.check_repeatable("restore")
         count = restored_count(self, state, "count")
         self.start_at(None)
@@ -66,7 +53,6 @@ class GeneratorIterator(SizedByFirst[Batch]):
         self.restore({"count": state["handed_out"]})
 
     def reset_supported(self) -> bool:
-        """Tell whether a function was given."""
         return callable(self._source)
 
     def start_at(self, items: Iterator[Any] | None, handed_out: int = 0) -> None:

@@ -70,7 +70,7 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
         self._labels = labels
         self._classes = classes
         self._white = np.float32(white)
-        self._batch = check_count(who, "batch", batch, 1)
+        self.per_batch = check_count(who, "batch", batch, 1)
         self._limit = total if num_examples is None else check_count(who, "num_examples", num_examples, 1, total)
         self._pool = ArrayPool()
         self._start(seed)
@@ -94,7 +94,6 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
         return DataSet(features, one_hot(self._labels[places], self._classes))
 
     def reset(self) -> None:
-        """Go back to the beginning, shuffling again if this iterator shuffles."""
         super().reset()
         self._resets += 1
         if self._random is not None:
@@ -121,17 +120,8 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
             self.reset()
         self.cursor = cursor
 
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
-
-    def total_outcomes(self) -> int:
-        """Return the number of classes."""
-        return self._classes
-
-    def input_columns(self) -> int:
-        """Return the number of pixels."""
-        return int(self._images.shape[1])
+    def column_counts(self) -> tuple[int, int]:
+        return int(self._images.shape[1]), self._classes
 
 
 class ArrayPool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from numbers import Number
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from backends.errors import DataError, DTypeError
 from nd.classes import ExplainedABC, overridable
@@ -76,7 +76,7 @@ class MinibatchIterator(Iterator[Batch], metaclass=ExplainedABC):
 
     @abstractmethod
     def reset(self) -> None:
-        """Go back to the beginning.
+        """Go back to the beginning; an iterator that shuffles takes another order.
 
         Raises
         ------
@@ -191,8 +191,7 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     kind = DataSet
 
     @abstractmethod
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer)."""
+    def batch(self) -> int: ...
 
     def total_outcomes(self) -> int:
         """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.
@@ -202,10 +201,7 @@ class DataSetIterator(MinibatchIterator[DataSet]):
         DataError
             It is not known.
         """
-        source = self.named_source()
-        if isinstance(source, DataSet):
-            return source.num_outcomes()
-        return (source if isinstance(source, DataSetIterator) else self._unknown("total_outcomes")).total_outcomes()
+        return self._axis("total_outcomes", 1)
 
     def input_columns(self) -> int:
         """Return the number of inputs, the features' second axis; that of the iterator or DataSet that this one reads.
@@ -215,17 +211,24 @@ class DataSetIterator(MinibatchIterator[DataSet]):
         DataError
             It is not known.
         """
-        source = self.named_source()
-        if isinstance(source, DataSet):
-            return source.num_inputs()
-        return (source if isinstance(source, DataSetIterator) else self._unknown("input_columns")).input_columns()
+        return self._axis("input_columns", 0)
 
-    def _unknown(self, method: str) -> NoReturn:
-        raise DataError(f"{type(self).__name__}.{method}: expected an iterator that knows it, got one without.")
+    def column_counts(self) -> tuple[int | None, int | None]:
+        """Return the features' and the labels' second axis, None where this iterator does not know it by itself."""
+        source = self.named_source()
+        return source.column_counts() if isinstance(source, DataSet) else (None, None)
+
+    def _axis(self, method: str, place: int) -> int:
+        number, source = self.column_counts()[place], self.named_source()
+        if number is None and isinstance(source, DataSetIterator):
+            number = getattr(source, method)()
+        if number is None:
+            raise DataError(f"{type(self).__name__}.{method}: expected an iterator that knows it, got one without.")
+        return number
 
 
 class WrappingIterator(MinibatchIterator[Batch]):
-    """Shared by iterators over another one: its size and abilities are the base's."""
+    """Shared by iterators over another one, the base, whose size, abilities and position are theirs."""
 
     base: MinibatchIterator[Any]
     """The one whose minibatches are handed out."""
@@ -233,23 +236,44 @@ class WrappingIterator(MinibatchIterator[Batch]):
     def named_source(self) -> Any:
         return self.base
 
+    def has_next(self) -> bool:
+        return self.base.has_next()
+
+    def next(self, num: int | None = None) -> Batch:
+        """Return the base's next minibatch, of `num` examples where the base can do that.
+
+        Raises
+        ------
+        DataError
+            None is left, or it cannot be handed out.
+        """
+        self.check_has_next()
+        return self.pre_processed(self.handed_on(self.base.next(num)))
+
+    def handed_on(self, minibatch: Any) -> Batch:
+        """Return a minibatch of the base as one of this iterator."""
+        return minibatch
+
+    def reset(self) -> None:
+        self.base.reset()
+
     def batch(self) -> int:
-        """Return the base's."""
         return self.base.batch()
 
     def reset_supported(self) -> bool:
-        """Tell whether the base's `reset` works."""
         return self.base.reset_supported()
 
     def async_supported(self) -> bool:
-        """Tell whether another thread may read the base ahead."""
         return self.base.async_supported()
 
+    def state(self) -> State:
+        return self.base.state()
 
-class WrappingDataSetIterator(WrappingIterator[DataSet], DataSetIterator):
-    """Shared by iterators that hand out the DataSets of another one."""
+    def restore(self, state: State) -> None:
+        self.base.restore(state)
 
-    base: DataSetIterator
+    def __len__(self) -> int:
+        return len(cast(Sized, self.base))
 
 
 def refuse_num(iterator: MinibatchIterator[Any], num: int | None) -> None:

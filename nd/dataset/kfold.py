@@ -60,7 +60,6 @@ class KFoldIterator(CountingIterator[DataSet], DataSetIterator):
         return self._data_set
 
     def end(self) -> int:
-        """Return the number of folds."""
         return self._k
 
     def size_of_next(self, num: int | None) -> int:

@@ -42,12 +42,19 @@ class ListIterator(CountingIterator[Batch]):
         return 1 if self._size is None else super().size_of_next(num)
 
     def batch(self) -> int:
-        """Return the batch given, else the size of the first DataSet."""
         return self.sets[0].num_examples() if self._size is None else self._size
 
     def total(self) -> int:
         """Return the number of examples with a batch, of minibatches without."""
         return len(self.sets) if self._size is None else self.sets[0].num_examples()
+
+
+class SingletonIterator(ListIterator[Batch]):
+    """Shared by iterators over one minibatch."""
+
+    def async_supported(self) -> bool:
+        """Return False: there is nothing to read ahead."""
+        return False
 
 
 class ListDataSetIterator(ListIterator[DataSet], DataSetIterator):

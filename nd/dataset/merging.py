@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import DataError, ShapeError, describe_shape
 from nd.dataset.checks import check_mergeable
 from nd.dataset.examples import Examples
+from nd.dataset.iterator import check_data_set
 from nd.typing import Array
 
 Arrays = list[Array | None]
@@ -68,11 +69,7 @@ def checked_sets(data_sets: Iterable[Merged], kind: type[Merged]) -> list[Merged
     if not sets:
         raise DataError(f"{name}.merge: expected at least one {name}, got an empty list.")
     for i, data_set in enumerate(sets):
-        if not isinstance(data_set, kind):
-            raise DTypeError(
-                f"{name}.merge: element {i}: expected a {name}, got {type(data_set).__name__}. Wrap arrays as "
-                f"{name}(x, y)."
-            )
+        check_data_set(f"{name}.merge: element {i}", data_set, kind)
         if data_set.features is None:  # type: ignore[attr-defined]
             raise DataError(f"{name}.merge: element {i}: expected features, got None.")
     return sets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
@@ -13,7 +13,7 @@ from nd.dataset.examples import Examples
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
 
-_GROUPS = ("features", "labels", "features_masks", "labels_masks")
+GROUPS = ("features", "labels", "features_masks", "labels_masks")
 _UNSET: Any = object()
 
 
@@ -71,6 +71,13 @@ class MultiDataSet(Examples):
         self._check_masks("features", self.features, self.features_masks)
         self._check_masks("labels", self.labels, self.labels_masks)
 
+    @classmethod
+    def holding(cls, *groups: Any) -> Self:
+        """Return one of lists that are known to fit each other: features, labels, and the masks of both."""
+        same = cls.__new__(cls)
+        vars(same).update(zip(GROUPS, groups, strict=True))
+        return same
+
     @staticmethod
     def _check_masks(group: str, arrays: list[AnyArray], masks: list[AnyArray | None]) -> None:
         for number, (array, mask) in enumerate(zip(arrays, masks, strict=True)):
@@ -83,9 +90,6 @@ class MultiDataSet(Examples):
     def as_multi(self) -> MultiDataSet:
         return self
 
-    def set_arrays(self, features: Sequence[AnyArray], labels: Sequence[AnyArray]) -> None:
-        self.features, self.labels = list(features), list(labels)
-
     def aligned_examples(self) -> int:
         """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
         n = self.num_examples()
@@ -96,10 +100,6 @@ class MultiDataSet(Examples):
                     f"{describe_shape(array.shape)} and features[0] {describe_shape(self.features[0].shape)}."
                 )
         return n
-
-    def num_examples(self) -> int:
-        """Return N, the length of the first axis."""
-        return int(self.features[0].shape[0])
 
     def num_feature_arrays(self) -> int:
         """Return the number of inputs."""
@@ -218,15 +218,15 @@ class MultiDataSet(Examples):
         masks[at] = None if mask is None else as_array(f"MultiDataSet.set_{group}_masks", mask)
 
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
-        return [(f"{group}[{i}]", array) for group in _GROUPS for i, array in enumerate(getattr(self, group))]
+        return [(f"{group}[{i}]", array) for group in GROUPS for i, array in enumerate(getattr(self, group))]
 
     def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays
-        for group in _GROUPS:
+        for group in GROUPS:
             count = len(getattr(self, group))
             groups.append(left[:count])
             left = left[count:]
-        return MultiDataSet(*groups)
+        return MultiDataSet.holding(*groups)
 
 
 def _as_arrays(group: str, given: Any, arrays: dict[int, AnyArray]) -> list[AnyArray]:

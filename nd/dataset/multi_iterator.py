@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sized
-from typing import Any, cast
-
 from nd.arguments import checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import Batch, DataSetIterator, MinibatchIterator, State, WrappingIterator
+from nd.dataset.iterator import DataSetIterator, MinibatchIterator, WrappingIterator
 from nd.dataset.multi_data_set import MultiDataSet
 
 
@@ -44,42 +40,7 @@ class MultiDataSetIterator(MinibatchIterator[MultiDataSet]):
     kind = MultiDataSet
 
 
-class Converting(WrappingIterator[Batch]):
-    """Shared by iterators that hand out another one's minibatches as the other kind; its position is the base's."""
-
-    @abstractmethod
-    def _converted(self, minibatch: Any) -> Batch:
-        """Return a minibatch of the base as one of this iterator."""
-
-    def has_next(self) -> bool:
-        """Tell whether the base has a minibatch."""
-        return self.base.has_next()
-
-    def next(self, num: int | None = None) -> Batch:
-        """Return the base's next minibatch, converted, of `num` examples where the base can do that.
-
-        Raises
-        ------
-        DataError
-            None is left, or it cannot be converted.
-        """
-        return self.pre_processed(self._converted(self.base.next(num)))
-
-    def reset(self) -> None:
-        """Reset the base."""
-        self.base.reset()
-
-    def state(self) -> State:
-        return self.base.state()
-
-    def restore(self, state: State) -> None:
-        self.base.restore(state)
-
-    def __len__(self) -> int:
-        return len(cast(Sized, self.base))
-
-
-class MultiDataSetIteratorAdapter(Converting[MultiDataSet], MultiDataSetIterator):
+class MultiDataSetIteratorAdapter(WrappingIterator[MultiDataSet], MultiDataSetIterator):
     """Hand out the DataSets of an iterator as MultiDataSets of one input and one output.
 
     Parameters
@@ -106,11 +67,11 @@ class MultiDataSetIteratorAdapter(Converting[MultiDataSet], MultiDataSetIterator
     def __init__(self, base: DataSetIterator) -> None:
         self.base = base
 
-    def _converted(self, minibatch: DataSet) -> MultiDataSet:
+    def handed_on(self, minibatch: DataSet) -> MultiDataSet:
         return minibatch.to_multi_data_set()
 
 
-class MultiDataSetWrapperIterator(Converting[DataSet], DataSetIterator):
+class MultiDataSetWrapperIterator(WrappingIterator[DataSet], DataSetIterator):
     """Hand out MultiDataSets of one input and at most one output as DataSets.
 
     Parameters
@@ -138,5 +99,5 @@ class MultiDataSetWrapperIterator(Converting[DataSet], DataSetIterator):
     def __init__(self, base: MultiDataSetIterator) -> None:
         self.base = base
 
-    def _converted(self, minibatch: MultiDataSet) -> DataSet:
+    def handed_on(self, minibatch: MultiDataSet) -> DataSet:
         return minibatch.to_data_set()

@@ -14,36 +14,14 @@ from nd.dataset.ordered import OrderedIterator
 
 
 class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetIterator):
-    """Iterate over arrays of several inputs and outputs, in their order or shuffled anew in every epoch.
+    """Iterate over arrays of several inputs and outputs, as `NumpyDataSetIterator` does over one of each.
 
     Parameters
     ----------
-    features : list of arrays, or one array, shape [N, ...] each
-        Never written. Memory maps (``numpy.load(path, mmap_mode="r")``) are read minibatch by minibatch.
-    labels : list of arrays, or one array, shape [N, ...] each, optional
-    batch : int
-        Examples in a minibatch; the last one has the rest.
-    features_masks, labels_masks : list of arrays and None, optional
+    features, labels, features_masks, labels_masks
         As of `MultiDataSet`.
-    shuffle : bool
-        Take another order in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order, which is that of `NumpyDataSetIterator` with this seed.
-
-    Raises
-    ------
-    ArgumentError
-        `batch` is less than 1, `shuffle` is no bool, or `seed` no whole number.
-    DataError
-        There are no examples, or another number of masks than arrays.
-    ShapeError
-        The arrays hold different numbers of examples.
-    DTypeError
-        An array does not hold numbers.
-
-    Notes
-    -----
-    Without `shuffle` the minibatches are views of the arrays, except those of memory maps. Java has no such iterator.
+    batch, shuffle, seed
+        As of `NumpyDataSetIterator`, with the same orders. Java has no such iterator.
 
     Examples
     --------

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from typing import cast
-
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, WrappingDataSetIterator, check_same, restored_count
+from nd.dataset.iterator import DataSetIterator, State, WrappingIterator, check_same, restored_count
 
 
-class MultipleEpochsIterator(WrappingDataSetIterator):
+class MultipleEpochsIterator(WrappingIterator[DataSet], DataSetIterator):
     """Go through another iterator several times, as one epoch.
 
     Parameters
@@ -55,7 +52,6 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
         self._begun = False  # whether the base was seen where it stood at first
 
     def has_next(self) -> bool:
-        """Tell whether the base has a minibatch, or another epoch."""
         self._begin()
         if self.base.has_next():
             return True
@@ -65,30 +61,18 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
         self._done += 1
         return self.base.has_next()
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the base's next minibatch, of its next epoch where one is over.
-
-        Raises
-        ------
-        DataError
-            None is left.
-        """
-        self.check_has_next()
-        return self.pre_processed(self.base.next(num))
-
     def reset(self) -> None:
-        """Reset the base and count its epochs from 0."""
-        self.base.reset()
+        super().reset()
         self._done, self._begun = 0, True
 
     def state(self) -> State:
         self._begin()
-        return {"base": self.base.state(), "done": self._done, "epochs": self._epochs}
+        return {"base": super().state(), "done": self._done, "epochs": self._epochs}
 
     def restore(self, state: State) -> None:
         check_same(self, state, epochs=self._epochs)
         done = restored_count(self, state, "done", self._epochs - 1)
-        self.base.restore(state.get("base", {}))
+        super().restore(state.get("base", {}))
         self._done, self._begun = done, True
 
     def _begin(self) -> None:
@@ -97,4 +81,4 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
         self._begun = True
 
     def __len__(self) -> int:
-        return self._epochs * len(cast(Sized, self.base))
+        return self._epochs * super().__len__()

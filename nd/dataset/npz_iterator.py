@@ -9,16 +9,16 @@ from typing import Any
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import State
+from nd.dataset.iterator import DataSetIterator, State
 from nd.dataset.npz_files import Member, read_arrays, read_headers
-from nd.dataset.numpy_iterator import check_arrays, check_classes, pick
+from nd.dataset.numpy_iterator import check_arrays, check_classes, columns_of, pick
 from nd.dataset.order import FileOrder
-from nd.dataset.ordered import OrderedDataSetIterator
+from nd.dataset.ordered import OrderedIterator
 
 PathLike = str | os.PathLike[str]
 
 
-class NpzDataSetIterator(OrderedDataSetIterator):
+class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over the examples of one or several ``.npz`` files, one of which is in memory.
 
     Parameters
@@ -85,7 +85,7 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
         self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
         order = FileOrder(self._lengths, seed if shuffle else None)
-        super().__init__(sum(self._lengths), batch, classes, order)
+        super().__init__(sum(self._lengths), batch, order, classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         parts, begin = [], 0  # begin: examples of the files before
@@ -101,8 +101,8 @@ class NpzDataSetIterator(OrderedDataSetIterator):
     def _signature(self) -> State:
         return {"lengths": self._lengths}
 
-    def _outlines(self) -> dict[str, Member]:
-        return self._headers[0]
+    def column_counts(self) -> tuple[int | None, int | None]:
+        return columns_of(self._headers[0], self.classes)
 
     def _arrays(self, number: int) -> dict[str, Any]:
         if self._open is None or self._open[0] != number:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
-from nd.dataset.checks import as_array
-from nd.dataset.dataset import DataSet, named, one_hot
+from nd.dataset.dataset import DataSet, check_lengths, gathered, one_hot
+from nd.dataset.examples import second_axis
+from nd.dataset.iterator import DataSetIterator
 from nd.dataset.order import EpochOrder, Selection
-from nd.dataset.ordered import OrderedDataSetIterator
-
-_FIELDS = ("features", "labels", "features_mask", "labels_mask")
+from nd.dataset.ordered import OrderedIterator
 
 
-class NumpyDataSetIterator(OrderedDataSetIterator):
+class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over arrays, in their order or shuffled anew in every epoch.
 
     Parameters
@@ -76,38 +76,26 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         seed: int = 0,
     ) -> None:
         who = type(self).__name__
-        if features is None:
-            raise DataError(f"{who}: features must be an array, got None.")
-        if labels is not features:
-            labels, names, classes = named(labels)
-            if names is not None:
-                self.class_names, num_classes = names, classes or num_classes
-        given = zip(_FIELDS, (features, labels, features_mask, labels_mask), strict=True)
-        self._arrays = {name: as_array(f"{who} {name}", value) for name, value in given if value is not None}
-        if labels is features:  # of an autoencoder, also where both are one list
-            self._arrays["labels"] = self._arrays["features"]
+        self._arrays, names, classes = gathered(who, (features, labels, features_mask, labels_mask))
+        if names is not None:
+            self.class_names, num_classes = names, classes or num_classes
         total = check_arrays(who, self._arrays)
         classes = check_classes(who, num_classes, self._arrays.get("labels"))
-        super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         picked = pick(self._arrays, self.order.select(start, stop), self.classes)
         picked.class_names = self.class_names
         return picked
 
-    def _outlines(self) -> dict[str, Any]:
-        return self._arrays
+    def column_counts(self) -> tuple[int | None, int | None]:
+        return columns_of(self._arrays, self.classes)
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
     """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
+    check_lengths(who, arrays)
     total = int(arrays["features"].shape[0])
-    for name, array in arrays.items():
-        if array.shape[0] != total:
-            raise ShapeError(
-                f"{who}: expected as many {name} as features, got {name} {describe_shape(array.shape)} and features "
-                f"{describe_shape(arrays['features'].shape)}."
-            )
     if total == 0:
         raise DataError(f"{who}: expected examples, got features {describe_shape(arrays['features'].shape)}.")
     return total
@@ -125,6 +113,12 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
             "Leave num_classes out where they are one-hot already."
         )
     return num_classes
+
+
+def columns_of(arrays: Mapping[str, Any], classes: int | None) -> tuple[int, int | None]:
+    """Return the second axes of named features, and of their labels where there are any: as many as classes."""
+    outcomes = (classes or second_axis(arrays["labels"])) if "labels" in arrays else None
+    return second_axis(arrays["features"]), outcomes
 
 
 def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> DataSet:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from nd.dataset.checks import check_count
-from nd.dataset.dataset import DataSet, second_axis
 from nd.dataset.iterator import (
     Batch,
-    DataSetIterator,
     MinibatchIterator,
     State,
     check_same,
@@ -28,6 +23,11 @@ class CountingIterator(MinibatchIterator[Batch]):
     """
 
     cursor = 0
+    per_batch: int
+    """Examples in a minibatch."""
+
+    def batch(self) -> int:
+        return self.per_batch
 
     def end(self) -> int:
         """Return what there is to hand out, examples unless a subclass counts something else."""
@@ -46,7 +46,6 @@ class CountingIterator(MinibatchIterator[Batch]):
         return self.batch() if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
 
     def has_next(self) -> bool:
-        """Tell whether anything is left."""
         return self.cursor < self.end()
 
     def next(self, num: int | None = None) -> Batch:
@@ -66,7 +65,6 @@ class CountingIterator(MinibatchIterator[Batch]):
         return self.pre_processed(minibatch)
 
     def reset(self) -> None:
-        """Go back to the beginning; an iterator that shuffles takes another order."""
         self.cursor = 0
 
     def state(self) -> State:
@@ -81,8 +79,8 @@ class CountingIterator(MinibatchIterator[Batch]):
         return restored_count(self, state, "cursor", self.end())
 
     def __setstate__(self, state: State) -> None:
-        # pickles of older releases have it as _cursor
-        vars(self).update({"cursor" if name == "_cursor" else name: value for name, value in state.items()})
+        now = {"cursor": "cursor", "batch": "per_batch"}  # what pickles of older releases have underlined
+        vars(self).update({now.get(name.lstrip("_"), name): value for name, value in state.items()})
 
     def __len__(self) -> int:
         return -(-self.end() // self.size_of_next(None))
@@ -96,15 +94,17 @@ class OrderedIterator(CountingIterator[Batch]):
     total, batch : int
         Examples in all, and in a minibatch.
     order : EpochOrder or FileOrder
+    classes : int, optional
+        Labels are class numbers below that.
 
     Attributes
     ----------
-    total, order
+    total, order, classes
         As given.
     """
 
-    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder) -> None:
-        self.total, self._batch, self.order = total, batch, order
+    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder, classes: int | None = None) -> None:
+        self.total, self.per_batch, self.order, self.classes = total, batch, order, classes
         order.begin()
 
     def end(self) -> int:
@@ -122,43 +122,3 @@ class OrderedIterator(CountingIterator[Batch]):
         cursor = self.checked_cursor(state)
         self.order.restore(state.get("order"))
         self.cursor = cursor
-
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
-
-
-class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
-    """The same of DataSets. Override `_examples` and `_outlines`.
-
-    Parameters
-    ----------
-    classes : int, optional
-        Labels are class numbers below that.
-    total, batch, order
-        See `OrderedIterator`.
-    """
-
-    def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
-        super().__init__(total, batch, order)
-        self.classes = classes
-
-    def _outlines(self) -> Mapping[str, Any]:
-        """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
-        raise NotImplementedError
-
-    def total_outcomes(self) -> int:
-        """Return `num_classes`, else the length of the labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        if "labels" not in self._outlines():
-            return super().total_outcomes()
-        return self.classes or second_axis(self._outlines()["labels"])
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return second_axis(self._outlines()["features"])

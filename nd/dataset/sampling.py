@@ -51,7 +51,7 @@ class SamplingDataSetIterator(CountingIterator[DataSet], DataSetIterator):
     def __init__(self, data_set: DataSet, batch: Count, total: Count, seed: int = 0, *, replace: bool = True) -> None:
         self._data_set, self._number = data_set, data_set.num_examples()
         self._replace = replace
-        self._batch = self._check_batch("SamplingDataSetIterator", "batch", batch)
+        self.per_batch = self._check_batch("SamplingDataSetIterator", "batch", batch)
         self._total = total
         self._random = JavaRandom(seed)
 
@@ -62,7 +62,7 @@ class SamplingDataSetIterator(CountingIterator[DataSet], DataSetIterator):
         return self._total
 
     def size_of_next(self, num: int | None) -> int:
-        return self._batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
+        return self.per_batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         if self._replace:
@@ -88,10 +88,6 @@ class SamplingDataSetIterator(CountingIterator[DataSet], DataSetIterator):
     def __setstate__(self, state: State) -> None:
         # pickles of older releases have the number so
         super().__setstate__({"_number" if name == "_examples" else name: value for name, value in state.items()})
-
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
 
     def _check_batch(self, who: str, name: str, count: int) -> int:
         return check_count(who, name, count, 1, None if self._replace else self._number)

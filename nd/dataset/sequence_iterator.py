@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from backends.errors import ConfigurationError, DataError
@@ -11,14 +9,15 @@ from nd.arguments import Count, checked
 from nd.dataset.alignment import AlignedSeries, AlignmentMode, SeriesColumns
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator
 from nd.dataset.order import EpochOrder
-from nd.dataset.ordered import OrderedDataSetIterator
+from nd.dataset.ordered import OrderedIterator
 from nd.dataset.sequence_reader import CSVSequenceRecordReader
 
 _FEATURES, _LABELS = "features", "labels"  # names of readers
 
 
-class SequenceRecordReaderDataSetIterator(OrderedDataSetIterator):
+class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over series in files, a file for each: features and labels in files of their own, or side by side.
 
     Parameters
@@ -121,18 +120,15 @@ class SequenceRecordReaderDataSetIterator(OrderedDataSetIterator):
         default = AlignmentMode.ALIGN_START if labels_reader is None else AlignmentMode.EQUAL_LENGTH
         self._series = AlignedSeries(who, readers, alignment_mode or default)
         total = self._series.total
-        super().__init__(total, batch, num_classes, EpochOrder(total, seed if shuffle else None))
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), num_classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         numbers = np.arange(self.total)[self.order.select(start, stop)].tolist()
-        (features, mask), *labelled = self._series.arrays(numbers, self._parts)
-        labels, labels_mask = labelled[0] if labelled else (None, None)
-        return DataSet(features, labels, mask, labels_mask)
+        return self._series.minibatch(numbers, self._parts[:1], self._parts[1:]).to_data_set()
 
-    def _outlines(self) -> dict[str, Any]:
-        return {
-            name: np.empty((0, part.width(), 0)) for name, part in zip((_FEATURES, _LABELS), self._parts, strict=False)
-        }
+    def column_counts(self) -> tuple[int | None, int | None]:
+        widths: list[int | None] = [part.width() for part in self._parts]
+        return widths[0], [*widths, None][1]
 
     def _label_columns(self, reader: CSVSequenceRecordReader, first: int, last: int | None) -> list[int]:
         ends = [("label_index", first), ("label_index_to", first if last is None else last)]

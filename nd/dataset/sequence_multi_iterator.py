@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import Count, Natural, checked
@@ -83,11 +84,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
         super().__init__(self._series.total, batch, EpochOrder(self._series.total, None))
 
     def _examples(self, start: int, stop: int) -> MultiDataSet:
-        arrays = self._series.arrays(range(start, stop), [*self._inputs, *self._outputs])
-        inputs, outputs = arrays[: len(self._inputs)], arrays[len(self._inputs) :]
-        features, features_masks = ([each[n] for each in inputs] for n in range(2))
-        labels, labels_masks = ([each[n] for each in outputs] for n in range(2))
-        return MultiDataSet(features, labels, features_masks, labels_masks)
+        return self._series.minibatch(range(start, stop), self._inputs, self._outputs)
 
     class Builder(metaclass=ExplainedType):
         """Java's fluent style: readers by name, then what of them goes where, in the order of inputs and outputs.
@@ -107,24 +104,20 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
             self._mode = AlignmentMode.ALIGN_START
 
         @checked
-        def add_sequence_reader(
-            self, name: str, reader: CSVSequenceRecordReader
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        def add_sequence_reader(self, name: str, reader: CSVSequenceRecordReader) -> Self:
             """Add a reader. ConfigurationError where it has no files."""
             reader.check_initialized("add_sequence_reader")
             self._readers[name] = reader
             return self
 
         @checked
-        def sequence_alignment_mode(self, mode: AlignmentMode) -> RecordReaderMultiDataSetIterator.Builder:
+        def sequence_alignment_mode(self, mode: AlignmentMode) -> Self:
             """Set how series of different length lie beside each other; they begin together unless it is set."""
             self._mode = mode
             return self
 
         @checked
-        def add_input(
-            self, name: str, first: Natural | None = None, last: Natural | None = None
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        def add_input(self, name: str, first: Natural | None = None, last: Natural | None = None) -> Self:
             """Take columns `first` to `last`, both included, of a reader as features; without them all of its columns.
 
             ConfigurationError, DataError: there is no such reader or column. So for all of these methods.
@@ -132,23 +125,17 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
             return self._add(self._inputs, name, first, last)
 
         @checked
-        def add_input_one_hot(
-            self, name: str, column: Natural, num_classes: Count
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        def add_input_one_hot(self, name: str, column: Natural, num_classes: Count) -> Self:
             """Take a column of class numbers as one-hot features."""
             return self._add(self._inputs, name, column, column, num_classes)
 
         @checked
-        def add_output(
-            self, name: str, first: Natural | None = None, last: Natural | None = None
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        def add_output(self, name: str, first: Natural | None = None, last: Natural | None = None) -> Self:
             """Take columns as labels, as `add_input` takes them."""
             return self._add(self._outputs, name, first, last)
 
         @checked
-        def add_output_one_hot(
-            self, name: str, column: Natural, num_classes: Count
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        def add_output_one_hot(self, name: str, column: Natural, num_classes: Count) -> Self:
             """Take a column of class numbers as one-hot labels."""
             return self._add(self._outputs, name, column, column, num_classes)
 
@@ -158,7 +145,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
 
         def _add(
             self, parts: list[SeriesColumns], name: str, first: int | None, last: int | None, classes: int | None = None
-        ) -> RecordReaderMultiDataSetIterator.Builder:
+        ) -> Self:
             who = "RecordReaderMultiDataSetIterator.Builder"
             if name not in self._readers:
                 raise ConfigurationError(

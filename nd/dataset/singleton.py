@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nd.arguments import checked
+from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import as_minibatch
-from nd.dataset.list_iterator import ListDataSetIterator
+from nd.dataset.list_iterator import ListDataSetIterator, SingletonIterator
 
 
-class SingletonDataSetIterator(ListDataSetIterator):
+class SingletonDataSetIterator(SingletonIterator[DataSet], ListDataSetIterator):
     """Hand out one DataSet as it is, once per epoch.
 
     Parameters
@@ -33,7 +34,3 @@ class SingletonDataSetIterator(ListDataSetIterator):
         if isinstance(data_set, list):  # which ListDataSetIterator takes for several
             data_set = tuple(data_set)
         super().__init__([as_minibatch("SingletonDataSetIterator: data_set", data_set)])
-
-    def async_supported(self) -> bool:
-        """Return False: there is nothing to read ahead."""
-        return False

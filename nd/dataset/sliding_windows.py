@@ -10,13 +10,14 @@ from backends.errors import ConfigurationError, DataError, ShapeError, describe_
 from nd.arguments import Count, Natural, checked
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import State
+from nd.dataset.examples import second_axis
+from nd.dataset.iterator import DataSetIterator, State
 from nd.dataset.order import EpochOrder
-from nd.dataset.ordered import OrderedDataSetIterator
+from nd.dataset.ordered import OrderedIterator
 from nd.serde import as_host
 
 
-class SlidingWindowDataSetIterator(OrderedDataSetIterator):
+class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """Iterate over windows of one long series, with what comes `horizon` time steps later as labels.
 
     Parameters
@@ -102,7 +103,7 @@ class SlidingWindowDataSetIterator(OrderedDataSetIterator):
         self._length, self._stride, self._horizon = length, stride, horizon
         self._last_alone = labels == "last"
         total = (steps - length - horizon) // stride + 1
-        super().__init__(total, batch, None, EpochOrder(total, seed if shuffle else None))
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
         begins = np.arange(self.total)[self.order.select(start, stop)] * self._stride
@@ -120,8 +121,8 @@ class SlidingWindowDataSetIterator(OrderedDataSetIterator):
     def _signature(self) -> State:
         return {"examples": self.total, "length": self._length, "stride": self._stride}
 
-    def _outlines(self) -> dict[str, Any]:
-        return {"features": self._series, "labels": self._targets}
+    def column_counts(self) -> tuple[int | None, int | None]:
+        return second_axis(self._series), second_axis(self._targets)
 
 
 def _columns(who: str, value: Any) -> np.ndarray:

@@ -18,11 +18,8 @@ from nd.files.serde_buffers import CORRUPT, read_number
 from nd.files.writing import FileKind, Target, replacing
 from nd.typing import Array
 
-_HAS_FEATURES = 1
-_HAS_LABELS = 2
+_BITS = {"features": 1, "labels": 2, "features_mask": 8, "labels_mask": 16}
 _LABELS_ARE_FEATURES = 4
-_HAS_FEATURES_MASK = 8
-_HAS_LABELS_MASK = 16
 _HAS_METADATA = 32
 _ALL_BITS = 63
 _ARRAYS = "Arrays alone are written by numpy.savez, of nd.to_host(array). "
@@ -61,17 +58,14 @@ def _kind_of(kind: type[Examples]) -> str:
 
 def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
     """Write a DataSet as ND4J does: a byte that says which arrays follow, then features, labels and masks."""
-    shared = data_set.labels is data_set.features
-    bits = _HAS_FEATURES
-    if data_set.labels is not None:
-        bits |= _LABELS_ARE_FEATURES if shared else _HAS_LABELS
-    bits |= 0 if data_set.features_mask is None else _HAS_FEATURES_MASK
-    bits |= 0 if data_set.labels_mask is None else _HAS_LABELS_MASK
+    there = {name: array for name, array in data_set.named_arrays() if array is not None}
+    bits = sum(_BITS[name] for name in there)
+    if data_set.labels is data_set.features:
+        del there["labels"]
+        bits ^= _BITS["labels"] | _LABELS_ARE_FEATURES
     stream.write(bytes([bits]))
-    labels = None if shared else data_set.labels
-    for array in (data_set.features, labels, data_set.features_mask, data_set.labels_mask):
-        if array is not None:
-            serde.write_array(stream, array)
+    for array in there.values():
+        serde.write_array(stream, array)
 
 
 def read_data_set(stream: BinaryIO) -> DataSet:
@@ -86,28 +80,19 @@ def read_data_set(stream: BinaryIO) -> DataSet:
     if not first:
         raise FormatError("expected a DataSet, got an empty file.")
     bits = first[0]
-    if bits & ~_ALL_BITS or not bits & _HAS_FEATURES:
+    if bits & ~_ALL_BITS or not bits & _BITS["features"]:
         raise FormatError(f"expected a first byte of 1 to 63 with bit 0 (features) set, got {bits}.")
-    arrays = _read_arrays(stream, bits)
+    shared = bool(bits & _LABELS_ARE_FEATURES)
+    follow = [name for name, bit in _BITS.items() if bits & bit and not (shared and name == "labels")]
+    arrays = {name: serde.read_array(stream) for name in follow}
     if not bits & _HAS_METADATA and stream.read(1):
-        raise FormatError(f"expected the end after {len(arrays)} fields, got more bytes.")
+        raise FormatError(f"expected the end after {len(arrays) + shared} fields, got more bytes.")
+    if shared:
+        arrays["labels"] = arrays["features"]
     try:
         return DataSet(**arrays)
     except ShapeError as error:
         raise FormatError(f"{error} {CORRUPT}") from error
-
-
-def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
-    arrays: dict[str, Array] = {"features": serde.read_array(stream)}
-    if bits & _LABELS_ARE_FEATURES:
-        arrays["labels"] = arrays["features"]
-    elif bits & _HAS_LABELS:
-        arrays["labels"] = serde.read_array(stream)
-    if bits & _HAS_FEATURES_MASK:
-        arrays["features_mask"] = serde.read_array(stream)
-    if bits & _HAS_LABELS_MASK:
-        arrays["labels_mask"] = serde.read_array(stream)
-    return arrays
 
 
 def write_multi_data_set(stream: BinaryIO, data_set: MultiDataSet) -> None:

@@ -94,13 +94,9 @@ class RandomDataSetIterator(DataSetIterator):
         """Return N of the features' shape."""
         return self._features[0][0]
 
-    def total_outcomes(self) -> int:
-        """Return the length of the labels' second axis (1 if there is none)."""
-        return self._labels[0][1] if len(self._labels[0]) > 1 else 1
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis (1 if there is none)."""
-        return self._features[0][1] if len(self._features[0]) > 1 else 1
+    def column_counts(self) -> tuple[int, int]:
+        features, labels = (axes[1] if len(axes) > 1 else 1 for axes in (self._features[0], self._labels[0]))
+        return features, labels
 
     def __len__(self) -> int:
         return self._total

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.activations import Sigmoid, Softmax
 from nd.checks import describe_shape
-from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import (
     ColumnNames,
     check_class_numbers,
@@ -163,12 +162,6 @@ class ClassLabels:
             return places
         return self._placed(nd.to_host(places).reshape(shape[0], *shape[2:]) if len(shape) == self.rank else places)
 
-    def formed_set(self, data: DataSet, who: str, learn: bool = False) -> DataSet:
-        """Return a DataSet whose labels are formed, itself where they are already; `learn` as in `numbers`."""
-        labels = data.labels
-        formed = None if labels is None else self.formed(self.renamed(who, data, labels, data.labels_mask, learn))
-        return data if formed is labels else DataSet(data.features, formed, data.features_mask, data.labels_mask)
-
     def renamed(self, who: str, data: Examples, labels: Array, mask: Any, learn: bool = False) -> Array:
         """Return labels in the network's order of the classes, by the names that the data set gives its own order.
 
@@ -304,14 +297,17 @@ class ClassLabels:
         return weights
 
 
-def formed_by(classes_of: Sequence[ClassLabels], data: MultiDataSet, who: str, learn: bool = False) -> MultiDataSet:
-    """Return a minibatch whose labels are as the losses of all outputs take them, itself where they are already."""
-    given = list(data.labels or ())
-    seen = given[:]
-    if given and data.class_names is not None:
-        seen[0] = classes_of[0].renamed(who, data, given[0], next(iter(data.labels_masks), None), learn)
+def formed_by(classes_of: Sequence[ClassLabels], data: Examples, who: str, learn: bool = False) -> Examples:
+    """Return a minibatch whose labels are as the losses of all outputs take them, itself where they are already.
+
+    `learn` as in `ClassLabels.numbers`.
+    """
+    whole = data.as_multi()
+    seen = whole.labels[:]
+    if seen and whole.class_names is not None:
+        seen[0] = classes_of[0].renamed(who, data, seen[0], whole.labels_masks[0], learn)
     labels = [classes.formed(labels) for classes, labels in zip(classes_of, seen, strict=False)]
-    labels += given[len(classes_of) :]
-    if all(after is before for after, before in zip(labels, given, strict=True)):
+    labels += seen[len(classes_of) :]
+    if all(after is before for after, before in zip(labels, whole.labels, strict=True)):
         return data
-    return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
+    return data.with_groups(labels=labels)

@@ -30,7 +30,7 @@ from .class_labels import ClassLabels, formed_by
 from .features_check import FeaturesCheck
 from .history import History
 from .intake import kinds_of, minibatches
-from .minibatch import Minibatch, parts_of_data
+from .minibatch import Minibatch
 from .progress import FitProgress
 from .turns import Turns
 
@@ -248,8 +248,6 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         """
         if self.batch.takes(data) and (data.class_names is None or data.class_names == self.classes.names):
             return data
-        if isinstance(data, DataSet):
-            return self.classes.formed_set(data, who, learn)
         return formed_by(self.classes_of, data, who, learn)
 
     def check_minibatch(self, who: str, data: Any) -> None:
@@ -362,7 +360,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             examples = 0
             for batch in minibatches(self, "score", data, labels):
                 loss, _ = self.loss_and_outputs(batch, training)
-                total, examples = loss + total, examples + parts_of_data(batch).labels[0].shape[0]
+                total, examples = loss + total, examples + batch.as_multi().labels[0].shape[0]
             if not examples:
                 raise nd.DataError("score: the iterator must have at least one minibatch, got none.")
             return self.score_from(total, examples)

@@ -10,8 +10,6 @@ import nd
 from nd.state import computing
 from nd.typing import Array
 
-from .minibatch import parts_of_data
-
 
 def place_of_nan(name: str, arrays: Sequence[Any], dtype: str) -> str:
     """Return where the first number is that is not finite, and how many there are; nothing where all are finite.
@@ -36,7 +34,7 @@ def place_of_nan(name: str, arrays: Sequence[Any], dtype: str) -> str:
 def located(error: nd.NumericError, data: Sequence[Any], dtype: str) -> nd.NumericError:
     """Return the error of a step, with the place in one of the data sets that is to blame, if it is these."""
     for one in data:
-        parts = parts_of_data(one)
+        parts = one.as_multi()
         for name, arrays in (("features", parts.features), ("labels", parts.labels)):
             try:
                 place = place_of_nan(name, arrays, dtype)

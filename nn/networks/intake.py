@@ -13,16 +13,13 @@ import nd
 from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.checks import numbers_of
+from nd.dataset.examples import Examples
 from nd.dataset.iterator import MinibatchIterator, iterator_over
 from nd.intake import is_holder
 from nd.typing import Array
 
-from .minibatch import parts_of_data
-
 if TYPE_CHECKING:
     from .core import NetworkCore
-
-_SETS = (DataSet, MultiDataSet)
 
 # ---- features alone
 
@@ -45,8 +42,8 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> tuple[Seq
     """
     if given and all(map(nd.is_array, given)):  # the usual case
         return given, ()
-    if len(given) == 1 and isinstance(given[0], _SETS):
-        parts = parts_of_data(given[0])
+    if len(given) == 1 and isinstance(given[0], Examples):
+        parts = given[0].as_multi()
         masked = any(mask is not None for mask in parts.features_masks)
         return parts.features, parts.features_masks if masked else ()
     arrays = listed(network, given[0], len(network.conf.input_names)) if len(given) == 1 else given
@@ -65,9 +62,9 @@ def feature_batches(x: Any) -> Iterator[Any] | None:
     """Yield the features of every minibatch of an iterator or iterable, or the minibatch; None where x is features."""
     if isinstance(x, MinibatchIterator):
         return x
-    if isinstance(x, (*_SETS, str, bytes)) or is_holder(x) or not isinstance(x, Iterable):
+    if isinstance(x, (Examples, str, bytes)) or is_holder(x) or not isinstance(x, Iterable):
         return None
-    if isinstance(x, (list, tuple)) and not (x and (isinstance(x[0], _SETS) or _is_minibatch(x[0]))):
+    if isinstance(x, (list, tuple)) and not (x and (isinstance(x[0], Examples) or _is_minibatch(x[0]))):
         return None
     return (item[0] if isinstance(item, (list, tuple)) and item else item for item in x)
 
@@ -162,7 +159,7 @@ def labels_of(network: NetworkCore, who: str, given: Sequence[Any]) -> Sequence[
 
 def is_pair(data: Any, most: int = 2) -> bool:
     """Tell whether data are a tuple (features, labels), which may have more: no tuple of minibatches."""
-    return isinstance(data, tuple) and 2 <= len(data) <= most and not isinstance(data[0], _SETS)
+    return isinstance(data, tuple) and 2 <= len(data) <= most and not isinstance(data[0], Examples)
 
 
 def minibatch(network: NetworkCore, who: str, data: Any, labels: Any = None, learn: bool = False) -> Any:
@@ -185,7 +182,7 @@ def minibatch(network: NetworkCore, who: str, data: Any, labels: Any = None, lea
             "DataSet(x, y)."
         )
     given: Any = data
-    if not parts_of_data(given).labels:
+    if not given.as_multi().labels:
         raise nd.DataError(f"{who}: a data set needs labels, got none. Give DataSet(x, y).")
     return network.formed(data, who, learn)
 
@@ -206,7 +203,7 @@ def minibatches(network: NetworkCore, who: str, data: Any, labels: Any = None) -
     DTypeError, DataError
         As `minibatch`; or there are features without labels.
     """
-    if labels is not None or is_pair(data) or isinstance(data, _SETS):
+    if labels is not None or is_pair(data) or isinstance(data, Examples):
         yield minibatch(network, who, data, labels)
         return
     check_iterable(network, who, data)
@@ -216,7 +213,7 @@ def minibatches(network: NetworkCore, who: str, data: Any, labels: Any = None) -
 
 def item_of(network: NetworkCore, who: str, item: Any, learn: bool = False) -> Any:
     """Return an element of an iterable as a minibatch: a data set, or two arrays, features and labels."""
-    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (*_SETS, Number)):
+    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (Examples, Number)):
         return paired(network, who, item[0], item[1], learn)
     if not isinstance(item, network.data_types):
         raise nd.DTypeError(f"{who}: expected a {kinds_of(network)}, got {shown(item)}. Wrap arrays as DataSet(x, y).")
@@ -227,7 +224,7 @@ def check_iterable(network: NetworkCore, who: str, data: Any) -> None:
     """Raise errors unless data may be an iterable of minibatches."""
     first = data[0] if isinstance(data, (list, tuple)) and data else None
     nested = isinstance(first, list) and not (first and is_holder(first[0]))
-    if isinstance(data, _SETS):
+    if isinstance(data, Examples):
         network.check_minibatch(who, data)
     if is_holder(data) or is_holder(first) or isinstance(first, Number) or nested:
         raise nd.DataError(f"{who}: features need labels, got features alone. Give both, (features, labels).")

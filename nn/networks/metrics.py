@@ -22,7 +22,6 @@ from nd.evaluation.rows import Gathered
 from nd.losses import LossBinaryXENT, LossSparseMCXENT
 
 from .history import COLUMNS, History
-from .minibatch import parts_of_data
 from .output_weights import output_names
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Metrics:
 
     def see(self, batch: Any, outputs: Sequence[Any]) -> None:
         """Show the outputs for a minibatch to all evaluations."""
-        parts, network = parts_of_data(batch), self._network
+        parts, network = batch.as_multi(), self._network
         for output in {output for output, _ in self._evaluations}:
             classes = network.classes_of[output]
             mask = parts.labels_masks[output] if parts.labels_masks else None

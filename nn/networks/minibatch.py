@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import nd
 from nd.arrays.creation import is_ready
@@ -180,17 +180,16 @@ class Minibatch:
 
     def set(self, data: DataSet | MultiDataSet) -> None:
         """Set everything from a DataSet or MultiDataSet; raise DataError if it has no labels."""
-        if isinstance(data, DataSet) and data.labels is not None and data.features_mask is data.labels_mask is None:
-            self.set_features((data.features,))
-            self.set_labels((data.labels,))
-            self.clear_masks()
-            return
-        features, labels, features_masks, labels_masks = parts_of_data(data)
-        if not labels:
+        whole = data.as_multi()
+        if not whole.labels:
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
-        self.set_features(features)
-        self.set_labels(labels)
-        self.set_masks(features_masks, labels_masks)
+        self.set_features(whole.features)
+        self.set_labels(whole.labels)
+        masks = whole.features_masks, whole.labels_masks
+        if all(mask is None for of_group in masks for mask in of_group):
+            self.clear_masks()
+        else:
+            self.set_masks(*masks)
 
     def step(self) -> StepInput:
         """Return the minibatch as the input of a step of training; errors as `check`."""
@@ -245,20 +244,3 @@ class Minibatch:
             f"{self.who}: {name}{which}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per "
             "example."
         )
-
-
-class DataParts(NamedTuple):
-    """Features, labels and masks of a data set, each a list."""
-
-    features: Sequence[Any]
-    labels: Sequence[Any]
-    features_masks: Sequence[Any]
-    labels_masks: Sequence[Any]
-
-
-def parts_of_data(data: DataSet | MultiDataSet) -> DataParts:
-    """Return what a DataSet or a MultiDataSet consists of, as lists."""
-    if isinstance(data, DataSet):
-        labels = () if data.labels is None else (data.labels,)
-        return DataParts((data.features,), labels, (data.features_mask,), (data.labels_mask,))
-    return DataParts(data.features, data.labels or (), data.features_masks or (), data.labels_masks or ())

@@ -13,7 +13,6 @@ from nd.dataset.example_weights import balanced_weights
 from nd.rules import rule_of
 
 from ..terms.data_formats import inward
-from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .network import Network
@@ -90,7 +89,7 @@ def _of_output(network: Network, output: int, given: Any, data: Any) -> list[flo
     if given != "balanced":
         raise nd.ConfigurationError(f"fit: class_weight must be a dict or 'balanced', got {given!r}.")
     classes.weights("fit", {})  # the errors of an output without classes
-    parts = parts_of_data(data) if data is not None else None
+    parts = data.as_multi() if data is not None else None
     if parts is None or not parts.labels:
         raise nd.ConfigurationError(
             "fit: class_weight='balanced' counts the labels of arrays, a DataSet or a MultiDataSet, got an iterator, "

@@ -9,12 +9,10 @@ import nd
 from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
-from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 from nd.dataset.iterator import MinibatchIterator
 
 from ..terms.data_formats import inward, outward
 from .intake import is_pair, iterator_of, paired
-from .minibatch import parts_of_data
 
 if TYPE_CHECKING:
     from .held_out import HeldOut
@@ -159,7 +157,9 @@ def weighted(
     ShapeError, DataError, DTypeError, ConfigurationError
         They do not fit, or there are no labels.
     """
-    parts = parts_of_data(batch)
+    from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
+
+    parts = batch.as_multi()
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
@@ -179,6 +179,4 @@ def weighted(
             mask = reached[number]
         mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)
         masks.append(outward(mask, data_format))
-    if isinstance(batch, DataSet):
-        return DataSet(batch.features, batch.labels, batch.features_mask, masks[0])
-    return MultiDataSet(batch.features, batch.labels, batch.features_masks, masks)
+    return batch.with_groups(labels_masks=masks)

@@ -14,7 +14,6 @@ from nd.typing import Array
 
 from .inference import naming_nan
 from .intake import is_pair, iterator_of, paired
-from .minibatch import parts_of_data
 from .training_data import weighted
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Validation:
     def _check_labelled(self, batch: Any) -> None:
         """Raise errors unless it is a minibatch with labels."""
         self.network.check_minibatch("fit: validation_data", batch)
-        if not parts_of_data(batch).labels:
+        if not batch.as_multi().labels:
             raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")
 
     def _cut(self, dataset: Any, batch_size: int | None) -> list[Any]:
@@ -132,7 +131,7 @@ class Validation:
                 batch = network.formed(batch, "fit: validation_data")
                 loss, outputs = network.loss_and_outputs(batch, False, *self._loss_weights)
                 if evaluation is not None:
-                    parts = parts_of_data(batch if self._weights is None else self._unweighted[number])
+                    parts = (batch if self._weights is None else self._unweighted[number]).as_multi()
                     mask = parts.labels_masks[0] if parts.labels_masks else None
                     labels = network.classes.formed(parts.labels[0])
                     evaluation.eval(*network.classes.compared(labels, nd.to_host(outputs[0]), mask))

@@ -22,7 +22,6 @@ from nd.typing import Array
 
 from ..networks.graph import ComputationGraph
 from ..networks.history import History
-from ..networks.minibatch import parts_of_data
 from ..networks.multilayer import MultiLayerNetwork
 from ..terms.params import ParamView
 from .border import border_of_graph, border_of_layers
@@ -140,7 +139,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
         return ListDataSetIterator(batches)
 
     def _featurized(self, data: Any) -> Any:
-        parts, border, count = parts_of_data(data), self._border, len(self.conf.input_names)
+        parts, border, count = data.as_multi(), self._border, len(self.conf.input_names)
         if len(parts.features) != count:
             raise nd.DataError(f"featurize: expected features of {count} inputs, got {len(parts.features)}.")
         given = parts.features_masks or (None,) * count

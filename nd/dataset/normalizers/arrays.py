@@ -11,7 +11,7 @@ import numpy as np
 
 import nd
 from backends.errors import ShapeError, describe_shape
-from nd.dataset.checks import AnyArray, as_array
+from nd.dataset.checks import aligned, as_array
 from nd.typing import Array
 
 _FLOATS = ("float16", "float32", "float64")
@@ -90,31 +90,6 @@ def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
         return x
     mask = as_array(f"{who}: mask", mask)
     if isinstance(x, np.ndarray):
-        np.copyto(x, 0, where=aligned(who, x, np.asarray(mask)) == 0)
+        np.copyto(x, 0, where=aligned(who, np.asarray(mask), x.shape) == 0)
         return x
-    return nd.where(aligned(who, x, nd.as_array(mask, nd.dtype_name(x))) != 0, x, 0.0)
-
-
-def aligned(who: str, x: Array, mask: AnyArray) -> AnyArray:
-    """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
-
-    Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
-    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example.
-
-    Raises
-    ------
-    ShapeError
-        It fits none of these.
-    """
-    shape = tuple(mask.shape)
-    if len(shape) == 1 or (len(shape) == 2 and len(x.shape) > 3 and shape[1] == 1):
-        shape = (shape[0], *(1 for _ in x.shape[1:]))
-    elif len(shape) == len(x.shape) - 1:
-        shape = (shape[0], 1, *shape[1:])
-    fits = len(shape) == len(x.shape) and shape[0] == x.shape[0]
-    if not fits or any(axis not in (1, full) for axis, full in zip(shape, x.shape, strict=True)):
-        raise ShapeError(
-            f"{who}: expected a mask that fits {describe_shape(x.shape)}, got {describe_shape(mask.shape)}. Series "
-            "[N, C, T] have masks [N, T]."
-        )
-    return mask.reshape(shape) if isinstance(mask, np.ndarray) else nd.reshape(mask, shape)
+    return nd.where(aligned(who, nd.as_array(mask, nd.dtype_name(x)), x.shape) != 0, x, 0.0)

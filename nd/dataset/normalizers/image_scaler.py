@@ -7,12 +7,37 @@ from typing import Annotated, BinaryIO, Self
 from backends.errors import ConfigurationError, ShapeError, describe_shape
 from nd.arguments import Range, checked
 from nd.dataset.normalizers.arrays import shrunk, stretch
-from nd.dataset.normalizers.base import Normalizer, Numbers
+from nd.dataset.normalizers.base import Normalizer
 from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import check_range
+from nd.dataset.normalizers.ways import Numbers, Way
 from nd.typing import Array
 
 Bits = Annotated[int, Range("of 1 to 64", lambda value: 1 <= value <= 64)]
+
+
+class Pixels(Way):
+    """From 0 to the largest pixel into a range."""
+
+    def __init__(self, low: float, high: float, max_pixel: float) -> None:
+        self._low, self._high, self._max_pixel = low, high, max_pixel
+
+    def forward(self, x: Array, values: Numbers) -> Array:
+        scaled = x / self._max_pixel
+        stretch(scaled, self._low, self._high)
+        return scaled
+
+    def backward(self, x: Array, values: Numbers) -> Array:
+        pixels = shrunk(x, self._low, self._high)
+        pixels *= self._max_pixel
+        return pixels
+
+    def check_array(self, who: str, group: str, x: Array, values: Numbers) -> None:
+        if group == "labels" and len(x.shape) != 4:
+            raise ShapeError(
+                f"{who}: expected images [N, C, H, W] as labels, got {describe_shape(x.shape)}. "
+                "Other labels are not pixels: fit_label(False)."
+            )
 
 
 class ImagePreProcessingScaler(Normalizer):
@@ -54,22 +79,8 @@ class ImagePreProcessingScaler(Normalizer):
         self.min, self.max = check_range("ImagePreProcessingScaler", min, max)
         self.max_pixel = float(2**max_bits - 1)
 
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        scaled = x / self.max_pixel
-        stretch(scaled, self.min, self.max)
-        return scaled
-
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        pixels = shrunk(x, self.min, self.max)
-        pixels *= self.max_pixel
-        return pixels
-
-    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
-        if part == "labels" and len(x.shape) != 4:
-            raise ShapeError(
-                f"{who}: expected images [N, C, H, W] as labels, got {describe_shape(x.shape)}. "
-                "Other labels are not pixels: fit_label(False)."
-            )
+    def way(self) -> Pixels:
+        return Pixels(self.min, self.max, self.max_pixel)
 
     def write_body(self, stream: BinaryIO) -> None:
         write_numbers(stream, self.min, self.max, self.max_pixel)

@@ -8,11 +8,12 @@ import numpy as np
 
 from backends.errors import ConfigurationError
 from nd.arguments import checked
-from nd.dataset.normalizers.any_normalizer import Learner
-from nd.dataset.normalizers.arrays import add, like, minus, shrunk, stretch, zero_where_masked
-from nd.dataset.normalizers.base import FittedNormalizer, Numbers, check_statistics, numbers_of
+from nd.dataset.normalizers.arrays import add, like, minus, shrunk, stretch
+from nd.dataset.normalizers.base import FittedNormalizer, numbers_of
 from nd.dataset.normalizers.body import read_numbers, write_numbers
+from nd.dataset.normalizers.learner import Learner
 from nd.dataset.normalizers.statistics import Bounds
+from nd.dataset.normalizers.ways import Numbers, Way, check_statistics
 from nd.typing import Array
 
 _SMALLEST_RANGE = 1e-5
@@ -25,6 +26,45 @@ def check_range(who: str, low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
+class Scaling(Way):
+    """From the smallest and the largest number into a range."""
+
+    statistics = Bounds
+    rows = ("lower", "upper")
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high = low, high
+
+    def checked(self, who: str, first: Any, second: Any) -> Numbers:
+        bounds = check_statistics(who, lower=first, upper=second)
+        if (bounds["upper"] < bounds["lower"]).any():
+            column = int(np.argmax(bounds["upper"] < bounds["lower"]))
+            raise ConfigurationError(
+                f"{who}: every upper bound must be at least the lower one, got {bounds['lower'][column]} to "
+                f"{bounds['upper'][column]} in column {column}."
+            )
+        narrow = bounds["upper"] - bounds["lower"] < _SMALLEST_RANGE
+        # beside large numbers 1e-5 is lost in rounding
+        least = np.maximum(bounds["lower"] + _SMALLEST_RANGE, np.nextafter(bounds["lower"], np.inf))
+        return {**bounds, "upper": np.where(narrow, least, bounds["upper"])}
+
+    def finished(self, statistics: Bounds) -> Numbers:
+        statistics.check_complete()
+        return self.checked(statistics.who, statistics.lower, statistics.upper)
+
+    def forward(self, x: Array, values: Numbers) -> Array:
+        scaled = minus(x, values["lower"])
+        scaled /= like(x, values["upper"] - values["lower"])
+        stretch(scaled, self._low, self._high)
+        return scaled
+
+    def backward(self, x: Array, values: Numbers) -> Array:
+        reverted = shrunk(x, self._low, self._high)
+        reverted *= like(x, values["upper"] - values["lower"])
+        add(reverted, values["lower"])
+        return reverted
+
+
 class IntoRange(Learner):
     """Shared by normalizers that bring numbers into a range, which is in their files."""
 
@@ -32,6 +72,9 @@ class IntoRange(Learner):
     def __init__(self, target_min: float = 0.0, target_max: float = 1.0) -> None:
         super().__init__()
         self.target_min, self.target_max = check_range(type(self).__name__, target_min, target_max)
+
+    def way(self) -> Scaling:
+        return Scaling(self.target_min, self.target_max)
 
     def write_settings(self, stream: BinaryIO) -> None:
         write_numbers(stream, self.target_min, self.target_max)
@@ -72,9 +115,6 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
     """
 
     kind = "MIN_MAX"
-    statistics = Bounds
-    rows = ("lower", "upper")
-
     min, label_min = numbers_of("lower", "min", "Smallest numbers")
     max, label_max = numbers_of("upper", "max", "Largest numbers")
 
@@ -86,38 +126,8 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or an upper one is below the lower one.
         """
-        self.set_numbers("features", lower, upper)
+        self.set_pair("features", lower, upper)
 
     def set_label_stats(self, lower: Any, upper: Any) -> None:
         """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
-        self.set_numbers("labels", lower, upper)
-
-    @staticmethod
-    def _checked(who: str, lower: Any, upper: Any) -> Numbers:
-        bounds = check_statistics(who, lower=lower, upper=upper)
-        if (bounds["upper"] < bounds["lower"]).any():
-            column = int(np.argmax(bounds["upper"] < bounds["lower"]))
-            raise ConfigurationError(
-                f"{who}: every upper bound must be at least the lower one, got {bounds['lower'][column]} to "
-                f"{bounds['upper'][column]} in column {column}."
-            )
-        narrow = bounds["upper"] - bounds["lower"] < _SMALLEST_RANGE
-        # beside large numbers 1e-5 is lost in rounding
-        least = np.maximum(bounds["lower"] + _SMALLEST_RANGE, np.nextafter(bounds["lower"], np.inf))
-        return {**bounds, "upper": np.where(narrow, least, bounds["upper"])}
-
-    def _finished(self, statistics: Bounds) -> Numbers:
-        statistics.check_complete()
-        return self._checked(statistics.who, statistics.lower, statistics.upper)
-
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        scaled = minus(x, values["lower"])
-        scaled /= like(x, values["upper"] - values["lower"])
-        stretch(scaled, self.target_min, self.target_max)
-        return zero_where_masked(who, scaled, mask)
-
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        reverted = shrunk(x, self.target_min, self.target_max)
-        reverted *= like(x, values["upper"] - values["lower"])
-        add(reverted, values["lower"])
-        return zero_where_masked(who, reverted, mask)
+        self.set_pair("labels", lower, upper)

@@ -8,16 +8,17 @@ from typing import BinaryIO, NamedTuple, Self
 
 from backends.errors import ConfigurationError, FormatError
 from nd.arguments import Natural, checked
-from nd.dataset.normalizers.base import FittedNormalizer
+from nd.dataset.normalizers.any_normalizer import PARTS
 from nd.dataset.normalizers.body import fit_float32, read_numbers, read_row, write_numbers, write_row
-from nd.dataset.normalizers.min_max import NormalizerMinMaxScaler
+from nd.dataset.normalizers.min_max import Scaling, check_range
 from nd.dataset.normalizers.multi import FittedMultiNormalizer
-from nd.dataset.normalizers.standardize import NormalizerStandardize
+from nd.dataset.normalizers.standardize import Standardizing
+from nd.dataset.normalizers.ways import Numbers, Way
 from nd.files.serde_buffers import CORRUPT, read_number
 from nd.typing import Array
 
 _NONE, _STANDARDIZE, _MIN_MAX = range(3)  # as in a file
-_GROUPS = ("features", "labels")
+_GROUPS = tuple(PARTS)
 
 
 class _Strategy(NamedTuple):
@@ -27,8 +28,8 @@ class _Strategy(NamedTuple):
     low: float = 0.0
     high: float = 1.0
 
-    def normalizer(self) -> FittedNormalizer:
-        return NormalizerStandardize() if self.kind == _STANDARDIZE else NormalizerMinMaxScaler(self.low, self.high)
+    def way(self) -> Way:
+        return Standardizing() if self.kind == _STANDARDIZE else Scaling(self.low, self.high)
 
 
 class MultiNormalizerHybrid(FittedMultiNormalizer):
@@ -119,27 +120,26 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
         DataError
             It was not fitted.
         """
-        return self.rows_of("get_input_stats", "features", index)
+        return self.numbers_at("get_input_stats", "features", index)
 
     def get_output_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an output; see `get_input_stats`."""
-        return self.rows_of("get_output_stats", "labels", index)
+        return self.numbers_at("get_output_stats", "labels", index)
 
-    def new_normalizer(self, group: str, index: int) -> FittedNormalizer | None:
+    def way_of(self, group: str, index: int) -> Way | None:
         strategy = self._of_one[group].get(index, self._of_all[group])
-        return None if strategy is None else strategy.normalizer()
+        return None if strategy is None else strategy.way()
 
     def write_body(self, stream: BinaryIO) -> None:
-        fitted = [self.fitted_group("features", "save"), self.fitted.get("labels", {})]
-        numbers = [each.fitted("features", "save") for group in fitted for each in group.values()]
-        narrow = fit_float32([row for rows in numbers for row in rows.values()])
-        for group in fitted:
-            stream.write(struct.pack(">i", len(group)))
-            for index, each in group.items():
-                kind = _STANDARDIZE if isinstance(each, NormalizerStandardize) else _MIN_MAX
+        learnt = [self.learnt("save", "features"), self.numbers.get("labels", {})]
+        narrow = fit_float32([row for of in learnt for numbers in of.values() for row in numbers.values()])
+        for of in learnt:
+            stream.write(struct.pack(">i", len(of)))
+            for index, numbers in of.items():
+                kind = _STANDARDIZE if "mean" in numbers else _MIN_MAX
                 stream.write(struct.pack(">2i", index, kind))
-                for name in each.rows:
-                    write_row(stream, each.fitted("features", "save")[name], narrow)
+                for row in numbers.values():
+                    write_row(stream, row, narrow)
         for name in _GROUPS:
             _write_strategy(stream, self._of_all[name])
         for name in _GROUPS:
@@ -163,24 +163,28 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
                     raise FormatError(f"expected how {name} {index} are normalized, got that they are not. {CORRUPT}")
                 normalizer._say(name, index, strategy)
         for name in _GROUPS if normalizer.fits_labels or rows["labels"] else _GROUPS[:1]:
-            normalizer.fitted[name] = {}
-            for index, (kind, first, second) in rows[name].items():
-                learnt = normalizer.with_rows(name, index, first, second)
-                if isinstance(learnt, NormalizerStandardize) != (kind == _STANDARDIZE):
-                    raise FormatError(
-                        f"the statistics of {name} {index} must be of its strategy, got {kind}. {CORRUPT}"
-                    )
-                normalizer.fitted[name][index] = learnt
+            normalizer.numbers[name] = {i: normalizer._numbers_of(name, i, *rows[name][i]) for i in rows[name]}
         return normalizer
 
+    def _numbers_of(self, group: str, index: int, kind: int, first: Array, second: Array) -> Numbers:
+        """Return rows of a file as numbers of one array."""
+        way = self.way_of(group, index)
+        if way is None:
+            raise ConfigurationError(
+                f"{self.who('read')}: {PARTS[group]} {index} must be one that is changed, got rows."
+            )
+        if isinstance(way, Standardizing) != (kind == _STANDARDIZE):
+            raise FormatError(f"the statistics of {group} {index} must be of its strategy, got {kind}. {CORRUPT}")
+        return way.checked(self.who("read", group, index), first, second)
+
     def _say(self, group: str, index: int | None, strategy: _Strategy) -> Self:
-        strategy.normalizer()  # which checks the range
+        check_range(type(self).__name__, strategy.low, strategy.high)
         if index is None:
             self._of_all[group] = strategy
         else:
             self._of_one[group][index] = strategy
         self.fits_labels = self.fits_labels or group == "labels"
-        self.fitted = {}
+        self.numbers = {}
         return self
 
 

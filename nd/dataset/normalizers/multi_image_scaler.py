@@ -7,29 +7,26 @@ from typing import BinaryIO, Self
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import Natural, checked
-from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.any_normalizer import FeaturesAlone
 from nd.dataset.normalizers.image_scaler import Bits, ImagePreProcessingScaler
 from nd.dataset.normalizers.multi import MultiNormalizer
+from nd.dataset.normalizers.ways import Way
 
 
-class ImageMultiPreProcessingScaler(MultiNormalizer):
+class ImageMultiPreProcessingScaler(FeaturesAlone, MultiNormalizer):
     """Bring the pixels of some inputs from 0 .. 2^max_bits - 1 to a range. There is nothing to fit.
 
     Parameters
     ----------
     indices : sequence of int
         The inputs; the others, and labels, stay as they are.
-    min, max : float
-        The range.
-    max_bits : int
-        Bits of a pixel: 8 for bytes, 1 where pixels are 0 to 1 already.
+    min, max, max_bits
+        As of `ImagePreProcessingScaler`.
 
     Raises
     ------
     ConfigurationError
-        `max` is not larger than `min`, or there are no indices.
-    ArgumentError
-        `max_bits` is not 1 to 64, or an index is no whole number of at least 0.
+        As there, or there are no indices.
 
     Notes
     -----
@@ -51,22 +48,9 @@ class ImageMultiPreProcessingScaler(MultiNormalizer):
         if not self.indices:
             raise ConfigurationError(f"{who}: indices must name at least one input, got []. Give [0] for the first.")
         self._single = ImagePreProcessingScaler(min, max, max_bits)
-        self._single.called = who
 
-    @checked
-    def fit_label(self, fit: bool = True) -> None:
-        """Do nothing for False.
-
-        Raises
-        ------
-        ConfigurationError
-            For True: labels stay as they are.
-        """
-        if fit:
-            raise ConfigurationError(f"{self.who('fit_label')}: labels are left as they are, got True.")
-
-    def normalizer_of(self, group: str, index: int, method: str) -> Normalizer | None:
-        return self._single if group == "features" and index in self.indices else None
+    def way_of(self, group: str, index: int) -> Way | None:
+        return self._single.way() if group == "features" and index in self.indices else None
 
     def check_number(self, method: str, group: str, count: int) -> None:
         if group == "features" and max(self.indices) >= count:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from nd.dataset.normalizers.min_max import IntoRange, NormalizerMinMaxScaler
-from nd.dataset.normalizers.multi import rows_by_index
-from nd.dataset.normalizers.uniform_multi import UniformMultiNormalizer
+from nd.dataset.normalizers.min_max import IntoRange
+from nd.dataset.normalizers.multi import UniformMultiNormalizer, rows_by_index
 
 
 class MultiNormalizerMinMaxScaler(IntoRange, UniformMultiNormalizer):
     """Bring every column of every input to a range that all share; of every output after ``fit_label(True)``.
 
-    Parameters
-    ----------
-    target_min, target_max : float
-        The range.
-
-    Raises
-    ------
-    ConfigurationError
-        `target_max` is not larger than `target_min`.
-
-    Notes
-    -----
-    Each array as by `NormalizerMinMaxScaler`. Source:
+    Each array as by `NormalizerMinMaxScaler`, whose arguments it takes. Source:
     org.nd4j.linalg.dataset.api.preprocessor.MultiNormalizerMinMaxScaler.
 
     Examples
@@ -34,9 +21,5 @@ class MultiNormalizerMinMaxScaler(IntoRange, UniformMultiNormalizer):
     """
 
     kind = "MULTI_MIN_MAX"
-
-    def single(self) -> NormalizerMinMaxScaler:
-        return NormalizerMinMaxScaler(self.target_min, self.target_max)
-
     get_min, get_label_min = rows_by_index("lower", "get_min", "get_label_min", "smallest numbers")
     get_max, get_label_max = rows_by_index("upper", "get_max", "get_label_max", "largest numbers")

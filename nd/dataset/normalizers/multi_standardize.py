@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nd.dataset.normalizers.multi import rows_by_index
-from nd.dataset.normalizers.standardize import NormalizerStandardize
-from nd.dataset.normalizers.uniform_multi import UniformMultiNormalizer
+from nd.dataset.normalizers.multi import UniformMultiNormalizer, rows_by_index
+from nd.dataset.normalizers.standardize import Standardizing
 
 
 class MultiNormalizerStandardize(UniformMultiNormalizer):
@@ -24,9 +23,6 @@ class MultiNormalizerStandardize(UniformMultiNormalizer):
     """
 
     kind = "MULTI_STANDARDIZE"
-
-    def single(self) -> NormalizerStandardize:
-        return NormalizerStandardize()
-
+    way = Standardizing
     get_feature_mean, get_label_mean = rows_by_index("mean", "get_feature_mean", "get_label_mean", "means")
     get_feature_std, get_label_std = rows_by_index("std", "get_feature_std", "get_label_std", "standard deviations")

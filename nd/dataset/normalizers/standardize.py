@@ -7,12 +7,40 @@ from typing import Any
 import numpy as np
 
 from backends.errors import ConfigurationError
-from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
-from nd.dataset.normalizers.base import FittedNormalizer, Numbers, check_statistics, numbers_of
+from nd.dataset.normalizers.arrays import add, like, minus
+from nd.dataset.normalizers.base import FittedNormalizer, numbers_of
 from nd.dataset.normalizers.statistics import Moments
+from nd.dataset.normalizers.ways import Numbers, Way, check_statistics
 from nd.typing import Array
 
 _SMALLEST_STD = 1e-5
+
+
+class Standardizing(Way):
+    """Mean 0, standard deviation 1."""
+
+    statistics = Moments
+    rows = ("mean", "std")
+
+    def checked(self, who: str, first: Any, second: Any) -> Numbers:
+        statistics = check_statistics(who, mean=first, std=second)
+        if (statistics["std"] < 0).any():
+            raise ConfigurationError(f"{who}: std must not be negative, got {statistics['std'].min()}.")
+        return {**statistics, "std": np.maximum(statistics["std"], _SMALLEST_STD)}
+
+    def finished(self, statistics: Moments) -> Numbers:
+        std = np.sqrt(statistics.variance())
+        return {"mean": statistics.mean(), "std": np.maximum(std, _SMALLEST_STD)}
+
+    def forward(self, x: Array, values: Numbers) -> Array:
+        standardized = minus(x, values["mean"])
+        standardized /= like(x, values["std"])
+        return standardized
+
+    def backward(self, x: Array, values: Numbers) -> Array:
+        reverted = x * like(x, values["std"])
+        add(reverted, values["mean"])
+        return reverted
 
 
 class NormalizerStandardize(FittedNormalizer):
@@ -48,13 +76,12 @@ class NormalizerStandardize(FittedNormalizer):
     """
 
     kind = "STANDARDIZE"
-    statistics = Moments
-    rows = ("mean", "std")
+    way = Standardizing
 
     def __init__(self, mean: Any = None, std: Any = None) -> None:
         super().__init__()
         if mean is not None or std is not None:
-            self.set_numbers("features", mean, std, type(self).__name__)
+            self.numbers["features"] = {0: self.way().checked(type(self).__name__, mean, std)}
 
     mean, label_mean = numbers_of("mean", "mean", "Means")
     std, label_std = numbers_of("std", "std", "Standard deviations")
@@ -67,38 +94,8 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or a deviation is negative.
         """
-        self.set_numbers("features", mean, std)
+        self.set_pair("features", mean, std)
 
     def set_label_stats(self, mean: Any, std: Any) -> None:
-        """Set the labels' statistics, and that labels are to be changed.
-
-        Raises
-        ------
-        ConfigurationError
-            They are not both rows of so many finite numbers.
-        """
-        self.set_numbers("labels", mean, std)
-
-    def read_rows(self, first: np.ndarray, second: np.ndarray) -> None:
-        self.set_numbers("features", first, second, type(self).__name__)
-
-    @staticmethod
-    def _checked(who: str, mean: Any, std: Any) -> dict[str, np.ndarray]:
-        statistics = check_statistics(who, mean=mean, std=std)
-        if (statistics["std"] < 0).any():
-            raise ConfigurationError(f"{who}: std must not be negative, got {statistics['std'].min()}.")
-        return {**statistics, "std": np.maximum(statistics["std"], _SMALLEST_STD)}
-
-    def _finished(self, statistics: Moments) -> Numbers:
-        std = np.sqrt(statistics.variance())
-        return {"mean": statistics.mean(), "std": np.maximum(std, _SMALLEST_STD)}
-
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        standardized = minus(x, values["mean"])
-        standardized /= like(x, values["std"])
-        return zero_where_masked(who, standardized, mask)
-
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        reverted = x * like(x, values["std"])
-        add(reverted, values["mean"])
-        return zero_where_masked(who, reverted, mask)
+        """Set the labels' statistics [columns], and that labels are to be changed. Same errors."""
+        self.set_pair("labels", mean, std)

@@ -10,7 +10,8 @@ import numpy as np
 
 from backends.errors import DataError, ShapeError, check_mask, describe_shape
 from backends.memory import check_memory
-from nd.dataset.normalizers.arrays import aligned, as_numbers
+from nd.dataset.checks import aligned
+from nd.dataset.normalizers.arrays import as_numbers
 from nd.serde import as_host
 
 _PIECE = 1 << 17  # numbers that are looked at together
@@ -54,7 +55,7 @@ class ColumnStatistics(ABC):
         counts = None
         if mask is not None:
             check_mask(self.who, as_host(mask))
-            counts = aligned(self.who, host, as_host(mask)) != 0
+            counts = aligned(self.who, as_host(mask), host.shape) != 0
         if 0 in host.shape[1:]:
             raise ShapeError(f"{self.who}: expected columns of numbers, got {describe_shape(host.shape)}. Give some.")
         if self.count is None:

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from typing import BinaryIO, Self
 
-from backends.errors import ConfigurationError, ShapeError, describe_shape
-from nd.arguments import checked
+from backends.errors import ShapeError, describe_shape
+from nd.dataset.normalizers.any_normalizer import FeaturesAlone
 from nd.dataset.normalizers.arrays import like
-from nd.dataset.normalizers.base import Normalizer, Numbers
+from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.ways import Numbers, Way
 from nd.typing import Array
 
 MEAN_BGR = (103.939, 116.779, 123.68)
 
 
-class VGG16ImagePreProcessor(Normalizer):
+class WithoutMeanPixel(Way):
+    """Minus the mean pixel."""
+
+    def forward(self, x: Array, values: Numbers) -> Array:
+        return x - like(x, MEAN_BGR)
+
+    def backward(self, x: Array, values: Numbers) -> Array:
+        return x + like(x, MEAN_BGR)
+
+    def check_array(self, who: str, group: str, x: Array, values: Numbers) -> None:
+        if len(x.shape) != 4 or x.shape[1] != 3:
+            raise ShapeError(f"{who}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
+
+
+class VGG16ImagePreProcessor(FeaturesAlone, Normalizer):
     """Subtract the mean pixel of the images that VGG16 was trained on. There is nothing to fit.
 
     Notes
@@ -31,31 +46,10 @@ class VGG16ImagePreProcessor(Normalizer):
     """
 
     kind = "IMAGE_VGG16"
+    way = WithoutMeanPixel
 
     def __init__(self) -> None:
         super().__init__()
-
-    @checked
-    def fit_label(self, fit: bool = True) -> None:
-        """Do nothing for False.
-
-        Raises
-        ------
-        ConfigurationError
-            For True: labels are no such images.
-        """
-        if fit:
-            raise ConfigurationError("VGG16ImagePreProcessor.fit_label: labels are left as they are, got True.")
-
-    def _forward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        return x - like(x, MEAN_BGR)
-
-    def _backward(self, who: str, x: Array, mask: Array | None, values: Numbers) -> Array:
-        return x + like(x, MEAN_BGR)
-
-    def _check_array(self, who: str, part: str, x: Array, values: Numbers) -> None:
-        if len(x.shape) != 4 or x.shape[1] != 3:
-            raise ShapeError(f"{who}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
 
     def write_body(self, stream: BinaryIO) -> None:
         """Write nothing: there is nothing to know."""

@@ -88,14 +88,13 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "change_set", "changed_arrays", "check_array", "check_given", "check_initialized", "check_labels",
-            "check_lengths", "check_mask", "check_not_learning", "check_number", "check_outputs", "check_repeatable",
-            "check_same_dtype", "check_sizes", "check_source", "checked_cursor", "fitted_group", "fixed",
-            "hear_gradient", "hear_iteration", "map_arrays", "minibatch_of", "named_arrays", "new_items",
-            "new_normalizer", "new_statistics", "normalizer_of", "note_sizes", "part_of", "point", "pre_processed",
-            "read_ahead", "read_rows", "read_settings", "result_of", "rows_of", "set_arrays", "set_numbers", "set_rows",
-            "single", "size_of_next", "start_at", "steps_of", "take_over", "through", "value_of", "weigh", "who",
-            "with_arrays", "with_rows", "write_settings", "written",
+            "change_set", "changed", "check_array", "check_given", "check_initialized", "check_labels", "check_lengths",
+            "check_mask", "check_number", "check_outputs", "check_repeatable", "check_same_dtype", "check_source",
+            "checked_cursor", "fixed", "handed_on", "hear_gradient", "hear_iteration", "holding", "learnt",
+            "map_arrays", "minibatch_of", "named_arrays", "new_items", "numbers_at", "point", "pre_processed",
+            "read_ahead", "read_settings", "result_of", "set_pair", "set_rows", "size_of_next", "start_at", "steps_of",
+            "through", "value_of", "values_of", "way", "way_of", "weigh", "who", "with_arrays", "with_groups",
+            "write_settings", "written",
         )], _SHARED,
     ),
     **dict.fromkeys(

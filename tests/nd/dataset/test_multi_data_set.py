@@ -1,6 +1,8 @@
 """MultiDataSet, against lists of arrays and Deeplearning4j's own."""
 
+import copy
 import io
+import pickle
 import struct
 import tracemalloc
 
@@ -205,11 +207,29 @@ def test_a_data_set_is_one_of_one_input_and_one_output():
     assert multi.features[0] is A
     assert multi.labels_masks[0] is data_set.labels_mask
     assert multi.as_multi() is multi
-    data_set.set_arrays([A * 2], [])
-    assert np.array_equal(data_set.features, A * 2)
-    assert data_set.labels is Y
-    multi.set_arrays([A * 2], [Y])
+    assert data_set.as_multi() is multi
+    data_set.features = A * 2
+    assert multi.features[0] is data_set.features
+    multi.labels[0] = Y * 2
+    assert data_set.labels is multi.labels[0]
     assert multi.features_masks[0] is data_set.features_mask
+    data_set.labels = None
+    assert (multi.labels, multi.labels_masks[0] is data_set.labels_mask) == ([], True)
+    data_set.labels_mask = None
+    assert multi.labels_masks == []
+    data_set.labels = Y
+    assert multi.labels_masks == [None]
+    assert multi == MultiDataSet(A * 2, Y, A[:, :1])
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_is_a_view_of_its_own(copied):
+    data_set = DataSet(A, A)
+    data_set.class_names = ["a", "b", "c"]
+    twin = copied(data_set)
+    assert (twin == data_set, twin.labels is twin.features, twin.class_names) == (True, True, ["a", "b", "c"])
+    twin.features = A * 2
+    assert data_set.features is A
 
 
 def test_to_a_data_set_and_back():

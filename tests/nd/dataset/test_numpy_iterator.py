@@ -67,7 +67,7 @@ def test_read_only_arrays_stay_as_they_are():
 @every_row(
     ("arguments", "settings", "error", "message"),
     [
-        ((None,), {}, DataError, "NumpyDataSetIterator: features must be an array, got None"),
+        ((None,), {}, DataError, "NumpyDataSetIterator: features must be an array or a list, got None"),
         ((X, X[:6]), {}, ShapeError, r"as many labels as features, got labels \[6, 2\] and features \[7, 2\]"),
         ((X[:0],), {}, DataError, r"expected examples, got features \[0, 2\]"),
         ((X,), {"num_classes": 3}, DataError, "num_classes needs labels, got num_classes 3 without"),
