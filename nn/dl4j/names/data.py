@@ -6,13 +6,6 @@ DATA: dict[str, dict[str, str]] = {
     "nd.dataset.by_class": {
         "ByClass": "filterAndStrip filterBy labelCounts sortByLabel",
     },
-    "nd.dataset.by_value": {
-        "ByValue": (
-            "divideBy getFeatures=features getFeaturesMaskArray=features_mask getLabels=labels "
-            "getLabelsMaskArray=labels_mask multiplyBy setFeatures=features setFeaturesMaskArray=features_mask "
-            "setLabels=labels setLabelsMaskArray=labels_mask"
-        ),
-    },
     "nd.dataset.characters": {
         "CharacterIterator": (
             "convertCharacterToIndex convertIndexToCharacter getDefaultCharacterSet getMinimalCharacterSet"
@@ -20,8 +13,10 @@ DATA: dict[str, dict[str, str]] = {
     },
     "nd.dataset.dataset": {
         "DataSet": (
-            "getLabelName normalizeZeroMeanZeroUnitVariance numInputs numOutcomes setLabelNames=class_names "
-            "toMultiDataSet"
+            "divideBy getFeatures=features getFeaturesMaskArray=features_mask getLabelName getLabels=labels "
+            "getLabelsMaskArray=labels_mask multiplyBy normalizeZeroMeanZeroUnitVariance numInputs numOutcomes "
+            "setFeatures=features setFeaturesMaskArray=features_mask setLabelNames=class_names setLabels=labels "
+            "setLabelsMaskArray=labels_mask toMultiDataSet"
         ),
     },
     "nd.dataset.examples": {
@@ -29,7 +24,7 @@ DATA: dict[str, dict[str, str]] = {
             "asList batchBy getLabelNames=class_names getLabelNamesList=class_names "
             "getMemoryFootprint=memory_footprint getRange hasMaskArrays numExamples splitTestAndTrain"
         ),
-        "SplitTestAndTrain": "getTest=test getTrain=train setTest=test setTrain=train",
+        "SplitTestAndTrain": "getTest=test getTrain=train",
     },
     "nd.dataset.iterator": {
         "DataSetIterator": "inputColumns totalOutcomes",
@@ -73,6 +68,7 @@ DATA: dict[str, dict[str, str]] = {
     "nd.dataset.normalizers.multi": {
         "FittedMultiNormalizer": "numInputs numOutputs",
         "MultiNormalizer": "preProcess revertFeatures=_revert_features_in_place revertLabels=_revert_labels_in_place",
+        "UniformMultiNormalizer": "setFeatureStats setLabelStats",
     },
     "nd.dataset.normalizers.multi_hybrid": {
         "MultiNormalizerHybrid": (
@@ -93,9 +89,6 @@ DATA: dict[str, dict[str, str]] = {
             "getLabelMean=label_mean getLabelStd=label_std getMean=mean getStd=std setFeatureStats setLabelStats"
         ),
     },
-    "nd.dataset.normalizers.uniform_multi": {
-        "UniformMultiNormalizer": "setFeatureStats setLabelStats",
-    },
     "nd.dataset.sequence_multi_iterator": {
         "RecordReaderMultiDataSetIterator": "builder=Builder",
         "RecordReaderMultiDataSetIterator.Builder": (
@@ -103,7 +96,7 @@ DATA: dict[str, dict[str, str]] = {
         ),
     },
     "nd.java_names": {
-        "Pair": "getFirst=first getSecond=second",
+        "Pair": "getFirst=first getKey=first getLeft=first getRight=second getSecond=second getValue=second",
     },
     "nd.random": {
         "Random": "getSeed=seed setSeed",
