@@ -54,7 +54,9 @@ def names_on_demand(
         return value
 
     def names_there() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *places})
+        """Return what a program imports: no name that the package needs itself."""
+        there = vars(sys.modules[package])
+        return sorted({*there.get("__all__", places), *modules.split(), *(name for name in there if name[:2] == "__")})
 
     return get, names_there
 

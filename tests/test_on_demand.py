@@ -91,6 +91,13 @@ def test_star_and_dir_give_all_names(package):
     assert [name for name in module.__all__ if getattr(module, name) is not names[name]] == []
 
 
+@every_row("package", PACKAGES)
+def test_dir_gives_what_a_program_imports_alone(package):
+    module = importlib.import_module(package)
+    modules = lists(package)[1].get(None, [])
+    assert {name for name in dir(module) if name[:2] != "__"} == {*module.__all__, *modules}
+
+
 def test_dir_gives_the_names_before_they_are_imported():
     code = "import nn, sys; print('Dense' in dir(nn), 'DenseLayer' in dir(nn), 'nn.layers.core.dense' in sys.modules)"
     assert in_a_process(code) == "False True False\n"
