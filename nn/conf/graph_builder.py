@@ -33,9 +33,7 @@ def graph_builder(base: Any = None) -> Builder:
         base = base.build()
     if not isinstance(base, NeuralNetConfiguration):
         raise nd.ConfigurationError(f"GraphBuilder: expected a NeuralNetConfiguration or its Builder, got {base!r}.")
-    return Builder(
-        _GraphSettings, base=base, inputs=[], outputs=[], input_types=[], nodes={}, preprocessors={}, last=()
-    )
+    return Builder(GraphSettings, base=base, inputs=[], outputs=[], input_types=[], nodes={}, preprocessors={}, last=())
 
 
 def _inputs_verb(builder: Builder, *names: Any) -> Builder:
@@ -95,7 +93,7 @@ def _flat(names: Sequence[Any]) -> list[Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GraphSettings:
+class GraphSettings:
     """Settings that DL4J's ``.graphBuilder()`` collects until ``.build()``."""
 
     base: NeuralNetConfiguration

@@ -25,7 +25,7 @@ def list_verb(builder: Builder, *layers: Any) -> Builder:
     """Go on with a list of layers, of which some may be given."""
     if len(layers) == 1 and isinstance(layers[0], (list, tuple)):
         layers = tuple(layers[0])
-    settings = Builder(_ListSettings, base=builder.build(), layers={}, preprocessors={})
+    settings = Builder(ListSettings, base=builder.build(), layers={}, preprocessors={})
     for layer in layers:
         settings.layer(layer)
     return settings
@@ -44,7 +44,7 @@ def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPrePr
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ListSettings:
+class ListSettings:
     """Settings that DL4J's ``.list()`` collects until ``.build()``."""
 
     base: NeuralNetConfiguration

@@ -149,7 +149,7 @@ def test_the_classes_are_those_that_there_are():
 UNCHECKED = {
     "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "_GraphSettings", "_ListSettings",
+    "_Check", "GraphSettings", "ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 

@@ -1,0 +1,5 @@
+"""Write nn/dl4j/__init__.pyi, as ``make format`` does: python -m tests.dl4j_stubs."""
+
+from . import PATH, stub
+
+PATH.write_text(stub(), encoding="utf-8")
