@@ -143,21 +143,8 @@ def split_columns(
 ) -> tuple[list[int], list[int]]:
     """Return the columns of features, and those of labels: from `first` to `last`, `first` alone, or none.
 
-    Parameters
-    ----------
-    who : str
-        For messages.
-    count : int
-        Columns of the table.
-    first, last : int, str or None
-        As ``label_index`` and ``label_index_to``.
-    place : callable
-        Returns the place of a column that such an argument names; raises DataError if there is none.
-
-    Raises
-    ------
-    DataError
-        The last is before the first, or all are labels.
+    They are the arguments ``label_index`` and ``label_index_to``, of which `place` returns the column that they name.
+    DataError: the last is before the first, or all columns are labels.
     """
     labels: list[int] = []
     if first is not None:
