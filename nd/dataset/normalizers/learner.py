@@ -42,7 +42,7 @@ class Learner(AnyNormalizer):
         """Take the state of a pickle; those of older releases have numbers of one array, or a normalizer for each."""
         of_each = state.pop("fitted", {})
         for group, numbers in state.get("numbers", {}).items():
-            of_each[group] = {0: numbers} if next(iter(numbers), 0) != 0 else numbers
+            of_each[group] = {0: numbers} if isinstance(next(iter(numbers), 0), str) else numbers
         vars(self).update(state)
         self.numbers = {
             group: {i: each.numbers["features"][0] if isinstance(each, Learner) else each for i, each in of.items()}
