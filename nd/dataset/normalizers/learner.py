@@ -77,7 +77,7 @@ class Learner(AnyNormalizer):
         sizes: tuple[int, int] | None = None
         gathered: dict[str, dict[int, tuple[Way, ColumnStatistics]]] = {}
         for data_set in self._passing(data):
-            multi = data_set.as_multi()
+            multi = data_set.multi
             counts = len(multi.features), len(multi.labels)
             self._check_sizes(sizes or counts, counts)
             if sizes is None:
