@@ -9,7 +9,7 @@ from backends.errors import ConfigurationError, DataError, FormatError
 from nd.arguments import Count, Natural, Path, checked
 from nd.dataset.checks import check_count
 from nd.dataset.class_labels import name_list
-from nd.dataset.csv_numbers import CsvNumbers, delimiter_hint
+from nd.dataset.csv_numbers import CsvNumbers, delimiter_hint, split_columns
 from nd.dataset.csv_rows import CsvRows, Mark, Row
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
@@ -116,10 +116,9 @@ class CsvDataSetIterator(DataSetIterator):
                 f"{self._subject}: line {header[0].line}: expected as many names as the first row has cells, "
                 f"{self._columns}, got {len(self._names)}."
             )
-        self._labels = self._label_columns(label_index, label_index_to)
-        self._features = [column for column in range(self._columns) if column not in self._labels]
-        if not self._features:
-            raise DataError(f"{self._subject}: expected a column of features, got {self._columns} of labels alone.")
+        self._features, self._labels = split_columns(
+            self._subject, self._columns, label_index, label_index_to, self._column
+        )
         self._cells = CsvNumbers(self._subject, self._columns, self._names, self._start.line, self._labels)
         self._find_classes(first[0], classes, regression)
         self._count = 0  # rows handed out
@@ -208,17 +207,6 @@ class CsvDataSetIterator(DataSetIterator):
             labels.update(row.cells[label].strip() for row in rows if label < len(row.cells))
             rows, mark = self._source.read(mark, _ROWS_AT_ONCE)
         return labels - {""}
-
-    def _label_columns(self, first: int | str | None, last: int | str | None) -> list[int]:
-        if first is None:
-            return []
-        start = self._column("label_index", first)
-        stop = start if last is None else self._column("label_index_to", last)
-        if stop < start:
-            raise DataError(
-                f"{self._subject}: label_index_to must not be before label_index, got {last!r} and {first!r}."
-            )
-        return list(range(start, stop + 1))
 
     def _column(self, argument: str, index: int | str) -> int:
         if isinstance(index, str):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -135,6 +136,26 @@ class CsvNumbers:
         if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell):
             return " Write numbers with a decimal point."
         return " Correct the row, or remove it."
+
+
+def split_columns(
+    who: str, count: int, first: Any, last: Any, place: Callable[[str, Any], int]
+) -> tuple[list[int], list[int]]:
+    """Return the columns of features, and those of labels: from `first` to `last`, `first` alone, or none.
+
+    They are the arguments ``label_index`` and ``label_index_to``, of which `place` returns the column that they name.
+    DataError: the last is before the first, or all columns are labels.
+    """
+    labels: list[int] = []
+    if first is not None:
+        start, stop = place("label_index", first), place("label_index_to", first if last is None else last)
+        if stop < start:
+            raise DataError(f"{who}: label_index_to must not be before label_index, got {last!r} and {first!r}.")
+        labels = list(range(start, stop + 1))
+    features = [column for column in range(count) if column not in labels]
+    if not features:
+        raise DataError(f"{who}: expected a column of features, got {count} of labels alone.")
+    return features, labels
 
 
 def delimiter_hint(cells: Sequence[str]) -> str:

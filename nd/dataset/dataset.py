@@ -27,11 +27,11 @@ def _single(group: str) -> Any:
     """Return a property: the one array of a group of the MultiDataSet, None where there is none."""
 
     def get(data_set: DataSet) -> AnyArray | None:
-        arrays = getattr(data_set.as_multi(), group)
+        arrays = getattr(data_set.multi, group)
         return arrays[0] if arrays else None
 
     def put(data_set: DataSet, array: AnyArray | None) -> None:
-        multi = data_set.as_multi()
+        multi = data_set.multi
         setattr(multi, group, [array])
         multi.labels = [labels for labels in multi.labels if labels is not None]
         mask = data_set.labels_mask
@@ -55,6 +55,8 @@ class DataSet(ByClass):
 
     Attributes
     ----------
+    multi : MultiDataSet
+        Of one input and at most one output, of which this is a view.
     class_names : sequence of str or None
         Names of the columns of `labels`, if known. Networks reorder labels by these names.
 
@@ -87,13 +89,13 @@ class DataSet(ByClass):
             arrays["labels"] = one_hot(arrays["labels"], classes)
         check_lengths("DataSet", arrays)
         labels, mask = arrays.get("labels"), arrays.get("labels_mask")
-        self._multi = MultiDataSet.holding(
+        self.multi: MultiDataSet = MultiDataSet.holding(
             [arrays["features"]],
             [] if labels is None else [labels],
             [arrays.get("features_mask")],
             [] if labels is None is mask else [mask],
         )
-        self._multi.class_names = names
+        self.multi.class_names = names
 
     features, features_mask = _single("features"), _single("features_masks")
     labels, labels_mask = _single("labels"), _single("labels_masks")
@@ -101,19 +103,15 @@ class DataSet(ByClass):
     @property
     def class_names(self) -> Sequence[str] | None:
         """Names of the classes, in the order of the labels' columns; None where they are not known."""
-        return self._multi.class_names
+        return self.multi.class_names
 
     @class_names.setter
     def class_names(self, names: Sequence[str] | None) -> None:
-        self._multi.class_names = names
-
-    def as_multi(self) -> MultiDataSet:
-        """Return the MultiDataSet of one input and at most one output that this is a view of."""
-        return self._multi
+        self.multi.class_names = names
 
     def to_multi_data_set(self) -> MultiDataSet:
         """Return a MultiDataSet of its own with these arrays; see `MultiDataSet.to_data_set`."""
-        groups = ([*getattr(self._multi, group)] for group in GROUPS)
+        groups = ([*getattr(self.multi, group)] for group in GROUPS)
         same = MultiDataSet.holding(*groups)
         same.labels_masks = same.labels_masks[: len(same.labels)]
         same.class_names = self.class_names
@@ -121,10 +119,10 @@ class DataSet(ByClass):
 
     def __getstate__(self) -> dict[str, Any]:
         fields = {**dict(self.named_arrays()), "class_names": self.class_names}
-        return {**fields, **{name: value for name, value in vars(self).items() if name != "_multi"}}
+        return {**fields, **{name: value for name, value in vars(self).items() if name != "multi"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._multi = MultiDataSet.holding([], [], [None], [])
+        self.multi = MultiDataSet.holding([], [], [None], [])
         for name, value in state.items():
             setattr(self, name, value)
 

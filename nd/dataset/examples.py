@@ -38,14 +38,17 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         """Return another one with arrays in the order of `named_arrays`."""
         raise NotImplementedError
 
+    multi: Any
+    """A MultiDataSet with these arrays; a MultiDataSet itself."""
+
     def as_multi(self) -> Any:
-        """Return a MultiDataSet with these arrays; a MultiDataSet itself."""
-        raise NotImplementedError
+        """Return the MultiDataSet of one input and at most one output that a DataSet is a view of, or itself."""
+        return self.multi
 
     def with_groups(self, **groups: list[Any]) -> Self:
         """Return another one, without names of classes, with other lists in the place of its `MultiDataSet`'s."""
         same = self.with_arrays([array for _, array in self.named_arrays()])
-        vars(same.as_multi()).update(groups)
+        vars(same.multi).update(groups)
         return same
 
     def __repr__(self) -> str:
@@ -64,11 +67,11 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""
-        return int(self.as_multi().features[0].shape[0])
+        return int(self.multi.features[0].shape[0])
 
     def column_counts(self) -> tuple[int, int | None]:
         """Return the second axis of the first features and labels, None for labels that are not there."""
-        multi = self.as_multi()
+        multi = self.multi
         return second_axis(multi.features[0]), second_axis(multi.labels[0]) if multi.labels else None
 
     def aligned_examples(self) -> int:

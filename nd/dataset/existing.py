@@ -94,10 +94,6 @@ class SizedByFirst(MinibatchIterator[Batch]):
             self.has_next()
         return self._first or 0
 
-
-class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
-    """The same of DataSets, whose columns the first one tells too."""
-
     def column_counts(self) -> tuple[int, int | None]:
         """Return those of the first minibatch, which is read ahead if need be; (0, None) if there is none."""
         if self._columns is None:
@@ -165,7 +161,7 @@ class ExistingIterator(SizedByFirst[Batch]):
         return len(cast(Sized, self._iterable))
 
 
-class ExistingDataSetIterator(ExistingIterator[DataSet], DataSetsSizedByFirst):
+class ExistingDataSetIterator(ExistingIterator[DataSet], DataSetIterator):
     """Iterate over any Python iterable of DataSets, one minibatch a DataSet; pairs of arrays become DataSets.
 
     Parameters

@@ -8,8 +8,8 @@ from typing import Any
 from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
 from nd.dataset.dataset import DataSet
-from nd.dataset.existing import DataSetsSizedByFirst, SizedByFirst
-from nd.dataset.iterator import Batch, State, restored_count
+from nd.dataset.existing import SizedByFirst
+from nd.dataset.iterator import Batch, DataSetIterator, State, restored_count
 
 Item = DataSet | tuple[Any, ...]
 
@@ -90,7 +90,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
         )
 
 
-class GeneratorDataSetIterator(GeneratorIterator[DataSet], DataSetsSizedByFirst):
+class GeneratorDataSetIterator(GeneratorIterator[DataSet], DataSetIterator):
     """Iterate over the minibatches that a generator yields.
 
     Parameters

@@ -87,7 +87,9 @@ class MultiDataSet(Examples):
                     f"{describe_shape(mask.shape)} and {describe_shape(array.shape)}."
                 )
 
-    def as_multi(self) -> MultiDataSet:
+    @property
+    def multi(self) -> MultiDataSet:
+        """This one."""
         return self
 
     def aligned_examples(self) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError
+from backends.errors import ConfigurationError
 from nd.arguments import Count, checked
 from nd.dataset.alignment import AlignedSeries, AlignmentMode, SeriesColumns
 from nd.dataset.checks import check_count
+from nd.dataset.csv_numbers import split_columns
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator
 from nd.dataset.order import EpochOrder
@@ -101,21 +102,21 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
     ) -> None:
         who = type(self).__name__
         reader.check_initialized(who)
-        self._who = who
-        columns: list[int] = []
         if labels_reader is not None:
             labels_reader.check_initialized(who)
             if label_index is not None:
                 raise ConfigurationError(f"{who}: label_index must go without labels_reader, got {label_index}.")
+        labelled = labels_reader is not None or label_index is not None
+        _check_labels(who, labelled, num_classes, regression, label_index_to)
+
+        def place(name: str, index: int) -> int:
+            return check_count(who, name, index, -reader.columns, reader.columns - 1) % reader.columns
+
+        features, columns = split_columns(who, reader.columns, label_index, label_index_to, place)
+        if labels_reader is not None:
             columns = list(range(labels_reader.columns)) if regression else [0]
-        elif label_index is not None:
-            columns = self._label_columns(reader, label_index, label_index_to)
-        self._check_labels(bool(columns), num_classes, regression, label_index_to)
         of_labels = SeriesColumns(_FEATURES if labels_reader is None else _LABELS, columns, num_classes)
-        features = [n for n in range(reader.columns) if labels_reader is not None or n not in columns]
-        if not features:
-            raise DataError(f"{who}: expected a column of features, got {reader.columns} of labels alone.")
-        self._parts = [SeriesColumns(_FEATURES, features), *([of_labels] if columns else [])]
+        self._parts = [SeriesColumns(_FEATURES, features), *([of_labels] if labelled else [])]
         readers = {_FEATURES: reader, **({} if labels_reader is None else {_LABELS: labels_reader})}
         default = AlignmentMode.ALIGN_START if labels_reader is None else AlignmentMode.EQUAL_LENGTH
         self._series = AlignedSeries(who, readers, alignment_mode or default)
@@ -130,26 +131,17 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
         widths: list[int | None] = [part.width() for part in self._parts]
         return widths[0], [*widths, None][1]
 
-    def _label_columns(self, reader: CSVSequenceRecordReader, first: int, last: int | None) -> list[int]:
-        ends = [("label_index", first), ("label_index_to", first if last is None else last)]
-        start, stop = (
-            check_count(self._who, name, index, -reader.columns, reader.columns - 1) % reader.columns
-            for name, index in ends
-        )
-        if stop < start:
-            raise DataError(f"{self._who}: label_index_to must not be before label_index, got {last} and {first}.")
-        return list(range(start, stop + 1))
 
-    def _check_labels(self, labelled: bool, num_classes: int | None, regression: bool, last: int | None) -> None:
-        if not labelled and (regression or num_classes is not None or last is not None):
-            raise ConfigurationError(
-                f"{self._who}: num_classes, regression and label_index_to need labels, got neither labels_reader nor "
-                "label_index. Say where they are."
-            )
-        if labelled and regression == (num_classes is not None):
-            raise ConfigurationError(
-                f"{self._who}: labels need either num_classes or regression=True, got num_classes {num_classes} and "
-                f"regression {regression}. Set one of them."
-            )
-        if last is not None and not regression:
-            raise ConfigurationError(f"{self._who}: label_index_to needs regression=True, got {last} without.")
+def _check_labels(who: str, labelled: bool, num_classes: int | None, regression: bool, last: int | None) -> None:
+    if not labelled and (regression or num_classes is not None or last is not None):
+        raise ConfigurationError(
+            f"{who}: num_classes, regression and label_index_to need labels, got neither labels_reader nor "
+            "label_index. Say where they are."
+        )
+    if labelled and regression == (num_classes is not None):
+        raise ConfigurationError(
+            f"{who}: labels need either num_classes or regression=True, got num_classes {num_classes} and "
+            f"regression {regression}. Set one of them."
+        )
+    if last is not None and not regression:
+        raise ConfigurationError(f"{who}: label_index_to needs regression=True, got {last} without.")

@@ -302,7 +302,7 @@ def formed_by(classes_of: Sequence[ClassLabels], data: Examples, who: str, learn
 
     `learn` as in `ClassLabels.numbers`.
     """
-    whole = data.as_multi()
+    whole = data.multi
     seen = whole.labels[:]
     if seen and whole.class_names is not None:
         seen[0] = classes_of[0].renamed(who, data, seen[0], whole.labels_masks[0], learn)

@@ -246,7 +246,8 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
         Classes that it names come into the network's order; `learn` as in `ClassLabels.numbers`.
         """
-        if self.batch.takes(data) and (data.class_names is None or data.class_names == self.classes.names):
+        names = data.multi.class_names
+        if self.batch.takes(data) and (names is None or names == self.classes.names):
             return data
         return formed_by(self.classes_of, data, who, learn)
 
@@ -360,7 +361,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             examples = 0
             for batch in minibatches(self, "score", data, labels):
                 loss, _ = self.loss_and_outputs(batch, training)
-                total, examples = loss + total, examples + batch.as_multi().labels[0].shape[0]
+                total, examples = loss + total, examples + batch.multi.labels[0].shape[0]
             if not examples:
                 raise nd.DataError("score: the iterator must have at least one minibatch, got none.")
             return self.score_from(total, examples)

@@ -34,7 +34,7 @@ def place_of_nan(name: str, arrays: Sequence[Any], dtype: str) -> str:
 def located(error: nd.NumericError, data: Sequence[Any], dtype: str) -> nd.NumericError:
     """Return the error of a step, with the place in one of the data sets that is to blame, if it is these."""
     for one in data:
-        parts = one.as_multi()
+        parts = one.multi
         for name, arrays in (("features", parts.features), ("labels", parts.labels)):
             try:
                 place = place_of_nan(name, arrays, dtype)

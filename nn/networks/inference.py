@@ -60,7 +60,7 @@ class Inference(NetworkCore):
 
     def outputs_of(self, data: Any) -> tuple[Array, ...]:
         """Return the outputs for the features of a minibatch, with their masks."""
-        parts = data.as_multi()
+        parts = data.multi
         return self.predicted(parts.features, False, parts.features_masks)
 
     def masks_of_outputs(self, data: Any) -> list[Array | None]:
@@ -68,7 +68,7 @@ class Inference(NetworkCore):
         self.check_init()
         with Restoring(), self.on_backend():
             batch = self.batch.another(nd.fresh_buffers(self.dtype))
-            parts = data.as_multi()
+            parts = data.multi
             batch.set_features(parts.features)
             batch.set_masks(parts.features_masks, ())
             given = self.conf.input_names, batch.features, batch.features_masks
@@ -278,7 +278,7 @@ class Inference(NetworkCore):
 
     def _show_outputs(self, batch: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
-        parts, outputs = batch.as_multi(), self.outputs_of(batch)
+        parts, outputs = batch.multi, self.outputs_of(batch)
         for number, evaluations in of_outputs.items():
             classes = self.classes_of[number]
             mask = parts.labels_masks[number] if parts.labels_masks else None
@@ -312,7 +312,7 @@ def naming_nan(who: str, network: NetworkCore, data: Any) -> Iterator[None]:
         from .finiteness import place_of_nan  # which programs without NaN do not need
 
         with Restoring(), network.on_backend():
-            place = place_of_nan("features", data.as_multi().features, network.dtype)
+            place = place_of_nan("features", data.multi.features, network.dtype)
         if not place:
             raise
         raise nd.DataError(f"{who}: features must be finite, got {place}. Clean the data.") from error

@@ -123,7 +123,7 @@ class Inside(Inference):
         """Return the F1 score of the first output on a minibatch, or features and labels; masks have no part in it."""
         evaluation = nd.evaluation.Evaluation()
         for batch in minibatches(self, "f1_score", data, labels):
-            parts = batch.as_multi()
+            parts = batch.multi
             with Restoring(), self.on_backend():
                 seen = self.classes.compared(parts.labels[0], nd.to_host(self.predicted(parts.features)[0]), None)
                 evaluation.eval(*seen[:2])

@@ -43,7 +43,7 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> tuple[Seq
     if given and all(map(nd.is_array, given)):  # the usual case
         return given, ()
     if len(given) == 1 and isinstance(given[0], Examples):
-        parts = given[0].as_multi()
+        parts = given[0].multi
         masked = any(mask is not None for mask in parts.features_masks)
         return parts.features, parts.features_masks if masked else ()
     arrays = listed(network, given[0], len(network.conf.input_names)) if len(given) == 1 else given
@@ -182,7 +182,7 @@ def minibatch(network: NetworkCore, who: str, data: Any, labels: Any = None, lea
             "DataSet(x, y)."
         )
     given: Any = data
-    if not given.as_multi().labels:
+    if not given.multi.labels:
         raise nd.DataError(f"{who}: a data set needs labels, got none. Give DataSet(x, y).")
     return network.formed(data, who, learn)
 

@@ -106,7 +106,7 @@ class Metrics:
 
     def see(self, batch: Any, outputs: Sequence[Any]) -> None:
         """Show the outputs for a minibatch to all evaluations."""
-        parts, network = batch.as_multi(), self._network
+        parts, network = batch.multi, self._network
         for output in {output for output, _ in self._evaluations}:
             classes = network.classes_of[output]
             mask = parts.labels_masks[output] if parts.labels_masks else None

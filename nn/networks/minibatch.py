@@ -170,17 +170,14 @@ class Minibatch:
 
     def takes(self, data: Any) -> bool:
         """Tell whether a DataSet's labels have a column for each of several outputs, as the loss takes them."""
-        labels = data.labels
-        return (
-            type(data) is DataSet
-            and labels is not None
-            and len(labels.shape) == self.rank
-            and (labels.shape[-1 if self.labels_last[0] else 1] == self.columns > 1)
-        )
+        if type(data) is not DataSet or not data.multi.labels:
+            return False
+        labels = data.multi.labels[0]
+        return len(labels.shape) == self.rank and (labels.shape[-1 if self.labels_last[0] else 1] == self.columns > 1)
 
     def set(self, data: DataSet | MultiDataSet) -> None:
         """Set everything from a DataSet or MultiDataSet; raise DataError if it has no labels."""
-        whole = data.as_multi()
+        whole = data.multi
         if not whole.labels:
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
         self.set_features(whole.features)

@@ -89,7 +89,7 @@ def _of_output(network: Network, output: int, given: Any, data: Any) -> list[flo
     if given != "balanced":
         raise nd.ConfigurationError(f"fit: class_weight must be a dict or 'balanced', got {given!r}.")
     classes.weights("fit", {})  # the errors of an output without classes
-    parts = data.as_multi() if data is not None else None
+    parts = data.multi if data is not None else None
     if parts is None or not parts.labels:
         raise nd.ConfigurationError(
             "fit: class_weight='balanced' counts the labels of arrays, a DataSet or a MultiDataSet, got an iterator, "

@@ -290,7 +290,7 @@ class Trainable(NetworkCore):
             self.check_losses()
             self.log_default_updater()
         learn = self.iteration_count == 0
-        usual = labels is None and isinstance(data, DataSet) and data.labels is not None
+        usual = labels is None and isinstance(data, DataSet) and bool(data.multi.labels)
         who = "fit_batch"
         data = self.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
         fits = self.progress

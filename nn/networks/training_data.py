@@ -75,9 +75,9 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings, learn)
     classes, dataset = network.classes, data if labels is None else paired(network, "fit", data, labels, learn)
-    if dataset.class_names is not None or classes.named_by_numbers:
+    if dataset.multi.class_names is not None or classes.named_by_numbers:
         dataset = network.formed(dataset, "fit", learn)
-    whole = dataset.labels if isinstance(dataset, DataSet) else None
+    whole = next(iter(dataset.multi.labels), None) if isinstance(dataset, DataSet) else None
     if whole is not None and classes.classes and len(whole.shape) == classes.rank - 1:
         check_class_numbers("fit", whole, classes.classes)
     return _whole(network, dataset, settings)
@@ -159,7 +159,7 @@ def weighted(
     """
     from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 
-    parts = batch.as_multi()
+    parts = batch.multi
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None

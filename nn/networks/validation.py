@@ -106,7 +106,7 @@ class Validation:
     def _check_labelled(self, batch: Any) -> None:
         """Raise errors unless it is a minibatch with labels."""
         self.network.check_minibatch("fit: validation_data", batch)
-        if not batch.as_multi().labels:
+        if not batch.multi.labels:
             raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")
 
     def _cut(self, dataset: Any, batch_size: int | None) -> list[Any]:
@@ -131,7 +131,7 @@ class Validation:
                 batch = network.formed(batch, "fit: validation_data")
                 loss, outputs = network.loss_and_outputs(batch, False, *self._loss_weights)
                 if evaluation is not None:
-                    parts = (batch if self._weights is None else self._unweighted[number]).as_multi()
+                    parts = (batch if self._weights is None else self._unweighted[number]).multi
                     mask = parts.labels_masks[0] if parts.labels_masks else None
                     labels = network.classes.formed(parts.labels[0])
                     evaluation.eval(*network.classes.compared(labels, nd.to_host(outputs[0]), mask))

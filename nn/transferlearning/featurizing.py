@@ -139,7 +139,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
         return ListDataSetIterator(batches)
 
     def _featurized(self, data: Any) -> Any:
-        parts, border, count = data.as_multi(), self._border, len(self.conf.input_names)
+        parts, border, count = data.multi, self._border, len(self.conf.input_names)
         if len(parts.features) != count:
             raise nd.DataError(f"featurize: expected features of {count} inputs, got {len(parts.features)}.")
         given = parts.features_masks or (None,) * count

@@ -86,7 +86,7 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
     def change_set(self, method: str, direction: str, data_set: Batch) -> Batch:
         """Give a data set new arrays, and return it; `direction` is "transform" or "revert"."""
         check_data_set(self.who(method), data_set, self.iterators[0].kind)
-        multi = data_set.as_multi()
+        multi = data_set.multi
         old, labels = multi.features, multi.labels
         features = self.changed(direction, "features", old, multi.features_masks)
         shared = [next((j for j, x in enumerate(old) if x is y), None) for y in labels]

@@ -42,7 +42,7 @@ class Learner(AnyNormalizer):
         """Take the state of a pickle; those of older releases have numbers of one array, or a normalizer for each."""
         of_each = state.pop("fitted", {})
         for group, numbers in state.get("numbers", {}).items():
-            of_each[group] = {0: numbers} if next(iter(numbers), 0) != 0 else numbers
+            of_each[group] = {0: numbers} if isinstance(next(iter(numbers), 0), str) else numbers
         vars(self).update(state)
         self.numbers = {
             group: {i: each.numbers["features"][0] if isinstance(each, Learner) else each for i, each in of.items()}
@@ -77,7 +77,7 @@ class Learner(AnyNormalizer):
         sizes: tuple[int, int] | None = None
         gathered: dict[str, dict[int, tuple[Way, ColumnStatistics]]] = {}
         for data_set in self._passing(data):
-            multi = data_set.as_multi()
+            multi = data_set.multi
             counts = len(multi.features), len(multi.labels)
             self._check_sizes(sizes or counts, counts)
             if sizes is None:

@@ -28,11 +28,11 @@ WITHOUT_COUNTERPART = {
 
 NAMES = {
     "activationFn": "activation", "applyLR": "apply_lr", "applyToBias": "apply_to_biases", "batch": "_batch",
-    "batchSize": "_batch", "blockSize": "blocks", "cm": "convolution_mode", "coeff": "coefficient", "dataType": "dtype",
-    "iDropout": "drop_out", "iUpdater": "updater", "idropOut": "drop_out", "invocationType": "invocation_type",
-    "isMinibatch": "minibatch", "iterationCount": "total_iterations", "kernel": "kernel_size", "l1": "coefficient",
-    "l2": "coefficient", "lambda": "lambda_", "layerName": "name", "lossFn": "loss", "maxPixelVal": "max_pixel",
-    "maxRange": "max", "maxTimeAmount": "max_time", "minRange": "min",
+    "batchSize": "per_batch", "blockSize": "blocks", "cm": "convolution_mode", "coeff": "coefficient",
+    "dataType": "dtype", "iDropout": "drop_out", "iUpdater": "updater", "idropOut": "drop_out",
+    "invocationType": "invocation_type", "isMinibatch": "minibatch", "iterationCount": "total_iterations",
+    "kernel": "kernel_size", "l1": "coefficient", "l2": "coefficient", "lambda": "lambda_", "layerName": "name",
+    "lossFn": "loss", "maxPixelVal": "max_pixel", "maxRange": "max", "maxTimeAmount": "max_time", "minRange": "min",
     "weightInitFn": "weight_init", "weightRetainProb": "p", "allParamConstraints": "constrain_all_parameters",
     "weightConstraints": "constrain_weights", "biasConstraints": "constrain_bias", "saveEveryNEpochs": "every_epochs",
     "saveEveryNIterations": "every_iterations", "totalNumberSamples": "_total",

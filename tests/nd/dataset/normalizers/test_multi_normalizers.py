@@ -257,6 +257,26 @@ def test_what_is_read_is_what_was_written(tmp_path, name, offset):
         assert normalizer_to_bytes(twin) == normalizer_to_bytes(normalizer)
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_knows_which_arrays_it_has_learnt(copied):
+    data = sample()
+    normalizer = copied(MultiNormalizerHybrid().standardize_input(1).fit(data))
+    assert sorted(normalizer.get_input_stats(1)) == ["mean", "std"]
+    with pytest.raises(DataError, match=r"index must be one of \[1\], got 0"):
+        normalizer.get_input_stats(0)
+
+
+def test_pickles_of_older_releases_are_read():
+    """Statistics of a DataSet stood for themselves, those of a MultiDataSet in a normalizer for each array."""
+    statistics = {"mean": np.array([1.0]), "std": np.array([2.0])}
+    single, several = NormalizerStandardize(), MultiNormalizerStandardize()
+    single.__setstate__({"numbers": {"features": statistics}})
+    assert (single.mean.tolist(), single.std.tolist()) == ([1.0], [2.0])
+    several.__setstate__({"fitted": {"features": {0: single}, "labels": {0: single}}, "fits_labels": True})
+    assert (several.get_feature_mean(0).tolist(), several.get_label_std(0).tolist()) == ([1.0], [2.0])
+    assert several.is_fit_label()
+
+
 def test_each_load_takes_its_own_kind(tmp_path):
     path = tmp_path / "normalizer.bin"
     path.write_bytes(of_file("min_max"))
