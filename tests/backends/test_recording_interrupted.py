@@ -1,5 +1,6 @@
 """A recording that Ctrl-C ends leaves nothing behind."""
 
+import gc
 import itertools
 import sys
 
@@ -31,8 +32,12 @@ class BeginsOrEnds:
 
 @pytest.fixture(autouse=True)
 def on_numpy():
-    with nd.use_backend(NumpyBackend(threads=1)):
-        yield
+    gc.disable()  # a finaliser of another test's objects would swallow a KeyboardInterrupt
+    try:
+        with nd.use_backend(NumpyBackend(threads=1)):
+            yield
+    finally:
+        gc.enable()
 
 
 def test_nothing_is_recorded_after_ctrl_c():
