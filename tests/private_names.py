@@ -1,14 +1,13 @@
-"""The rule that nobody outside its class reads a private attribute."""
+"""The rule that private attributes are read within their folder only."""
 
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, class_table, classes, last_name, parse
+from tests.source_files import FUNCTIONS, class_table, classes, last_name, library, nodes
 
 LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}  # which are public
 BY_TEXT = {"attrgetter", "delattr", "getattr", "hasattr", "setattr"}
-OF_ITSELF = {"copy", "deepcopy", "replace"}  # what they return is of the class of their argument
 
 
 def is_private(name):
@@ -71,13 +70,15 @@ def _bases(path, text, definition):
 
 @functools.cache
 def owned_names(path, text, definition):
-    """Return a class's own private names, with those of its bases in the same file.
+    """Return a class's own private names, with those of its bases in the same folder.
 
-    What a base of another file stores is that base's, though a subclass stores it too; hooks in the body are its own.
+    What a base of another folder stores is that base's, though a subclass stores it too; hooks in the body are its own.
     """
     bases = list(_bases(path, text, definition))
-    foreign = {name for where, base in bases if where != path for name in _stored(base) | _defined(base)}
-    family = [definition, *(base for where, base in bases if where == path)]
+    foreign = {
+        name for where, base in bases if _folder(where) != _folder(path) for name in _stored(base) | _defined(base)
+    }
+    family = [definition, *(base for where, base in bases if _folder(where) == _folder(path))]
     hooks = {name for member in family for name in _defined(member)}
     return hooks | {name for member in family for name in _stored(member)} - foreign
 
@@ -86,80 +87,40 @@ def owned_names(path, text, definition):
 
 
 def reads_no_private_attribute(path, text):
-    """What begins with an underscore is read in its own class only, of `self`, `cls` or another of its instances.
+    """What begins with an underscore is read in its own folder only, where a class stores or defines it.
 
-    A name is a class's own where its body, or that of a base in the same file, stores or defines it. What subclasses
-    in other files read has a public name; nor does a string stand for a private name of another class.
+    What other folders read, subclasses there too, has a public name; nor does a string stand for a private name there.
     """
-    yield from _strangers(path, text, parse(text), None, None, frozenset())
-
-
-def _strangers(path, text, node, owner, method, own):
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef):
-            yield from _strangers(path, text, child, child, None, own | owned_names(path, text, child))
-            continue
-        outermost = isinstance(child, FUNCTIONS) and method is None
-        inside = child if outermost and owner is not None else method
-        if _is_looked_at(child) and not (child.attr in own and _is_own(child.value, owner, method)):
-            yield f"{path}:{child.lineno}: reads {ast.unparse(child)}"
-        for name in _named_by_text(child):
+    own = _of_folder(_folder(path)) | _of_file(path, text)
+    for node in nodes(text):
+        if _is_looked_at(node) and node.attr not in own:
+            yield f"{path}:{node.lineno}: reads {ast.unparse(node)}"
+        for name in _named_by_text(node):
             if name not in own and name in _all_private():
-                yield f"{path}:{child.lineno}: names {name!r}"
-        yield from _strangers(path, text, child, owner, inside, own)
+                yield f"{path}:{node.lineno}: names {name!r}"
+
+
+def _folder(path):
+    return path.rpartition("/")[0]
+
+
+@functools.cache
+def _of_folder(folder):
+    """Return the private names of the classes in the files of a folder."""
+    inside = [(path, text) for path, text in library() if _folder(path) == folder]
+    return frozenset(name for path, text in inside for name in _of_file(path, text))
+
+
+@functools.cache
+def _of_file(path, text):
+    definitions = [node for node in nodes(text) if isinstance(node, ast.ClassDef)]
+    return frozenset(name for definition in definitions for name in owned_names(path, text, definition))
 
 
 def _is_looked_at(node):
     if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in OF_NAMED_TUPLES:
         return False
     return ast.unparse(node.value).split(".")[0] not in LIBRARIES
-
-
-def _is_own(value, owner, method):
-    """Tell whether an expression is the class, an instance of it, or `super()`."""
-    if owner is None or method is None:
-        return isinstance(value, ast.Name) and owner is not None and value.id == owner.name
-    if isinstance(value, ast.Call):
-        return _makes_own(value, owner, method)
-    if not isinstance(value, ast.Name):
-        return False
-    arguments = {node.arg: node for node in ast.walk(method.args) if isinstance(node, ast.arg)}
-    if _is_self(value, method) or value.id == owner.name:
-        return True
-    if value.id in arguments:
-        annotation = arguments[value.id].annotation
-        named = {last_name(node) for node in ast.walk(annotation)} if annotation is not None else set()
-        named |= {node.value for node in ast.walk(annotation or ast.Pass()) if isinstance(node, ast.Constant)}
-        return value.id == "other" or bool(named & {"Self", owner.name})
-    return any(_makes_own(made, owner, method) for made in _assigned(value.id, method))
-
-
-def _makes_own(call, owner, method):
-    """Tell whether a call makes an instance: of `cls`, `type(self)`, the class's name, `super()`, a copy of another."""
-    if not isinstance(call, ast.Call):
-        return isinstance(call, ast.Name) and call.id == "self"
-    function = call.func
-    makers = {"cls", "super", owner.name}
-    if last_name(function) in OF_ITSELF:
-        return any(_is_own(argument, owner, method) for argument in call.args[:1])
-    if isinstance(function, ast.Attribute):
-        return last_name(function) == "__new__" and _makes_own_class(function.value, makers)
-    return _makes_own_class(function, makers)
-
-
-def _makes_own_class(node, makers):
-    if isinstance(node, ast.Call):
-        return last_name(node.func) == "type" and [ast.unparse(argument) for argument in node.args] == ["self"]
-    return last_name(node) in makers | {"object"}
-
-
-def _assigned(name, method):
-    """Yield the values that a method gives to a local name."""
-    for node in ast.walk(method):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                yield node.value
 
 
 # ---- by text
@@ -194,14 +155,15 @@ REFUSED = [
     ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
     ("nn/x.py", "class A:\n    def f(self):\n        return self._nowhere"),
     ("nn/x.py", "class A:\n    _declared: int\n    def f(self):\n        return self._declared"),
-    ("nn/x.py", "class A:\n    _own = 1\n    def f(self, net: B):\n        return net._own + A()._own"),
-    ("nn/x.py", "class A:\n    _own = 1\n    def f(self):\n        net = g(self)\n        return net._own"),
+    ("nn/files/x.py", "def f(net):\n    return net._checked_layer(0)"),
     ("nn/x.py", "from .core import NetworkCore\nclass A(NetworkCore):\n    def f(self):\n        self._solver = None"),
     ("nn/x.py", "NOT_COPIED = {'_solver', 'state'}"),
     ("nn/x.py", "def f(net):\n    return getattr(net, '_solver')"),
     ("nn/x.py", "def f(net):\n    vars(net)['_solver'] = None"),
 ]
 ALLOWED = """
+def f(net):
+    return net._own
 class A:
     __slots__ = ("_own",)
     def __init__(self):

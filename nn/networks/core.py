@@ -61,9 +61,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         Held while anything computes with the network's memory: threads take turns, step by step.
     """
 
-    not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
-        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "turns",
+    _not_copied: ClassVar[frozenset[str]] = frozenset({
+        "_solver", "_vectors", "batch", "_feature_buffers", "gradients", "last", "layers", "listeners",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "_turns",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     lock: Any
@@ -81,11 +81,11 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
         self.random = Random(conf.base.seed or 0)
-        self.turns, self.progress = Turns(self), FitProgress()
+        self._turns, self.progress = Turns(self), FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
         self._vectors: FlatVectors | None = None
         self._solver: Solver | None = None
-        self.drawn_before: Random | None = None  # where it stood before the last feed_forward in training
+        self._drawn_before: Random | None = None  # where it stood before the last feed_forward in training
 
     # ---- initialisation
 
@@ -121,7 +121,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, len(last), shared.aligned, last)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.guard.doubt = "".join(check.doubt for check in accepts)
-        self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
+        self._feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else copy_vector("set_params", params, vectors.params)
         vectors.updater.lock = self.lock
@@ -135,10 +135,10 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     def vectors(self) -> FlatVectors:
         """The flat vectors with their updater; raise ConfigurationError before `init`."""
         if self._vectors is None:
-            self.check_init()
+            self._check_init()
         return self._vectors  # type: ignore[return-value]
 
-    def check_init(self) -> None:
+    def _check_init(self) -> None:
         """Raise ConfigurationError unless there are parameters."""
         if self._vectors is None:
             raise nd.ConfigurationError(f"{type(self).__name__}: init() must come first. Call net.init().")
@@ -251,7 +251,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             return data
         return formed_by(self.classes_of, data, who, learn)
 
-    def check_minibatch(self, who: str, data: Any) -> None:
+    def _check_minibatch(self, who: str, data: Any) -> None:
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
             raise nd.DTypeError(
@@ -271,7 +271,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             return segment
         return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.features))
 
-    def other_step(self, data: Any) -> StepInput:
+    def _other_step(self, data: Any) -> StepInput:
         """Return the input of a computation on other data than the minibatch that is set, which stays."""
         batch = self.batch.another(nd.fresh_buffers(self.dtype))
         batch.set(data)
@@ -301,7 +301,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             They do not fit the network.
         """
         if step is None or state.generator is not self.random:  # called by no step of this network
-            self.check_losses()
+            self._check_losses()
             with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
                 result = self.compute_gradient_and_score(self.batch.step() if step is None else step)
                 result.gradient()
@@ -316,11 +316,11 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
         """Let listeners look at activations."""
-        shown_ones = self.named_activations(*self.conf.formats.turned(features, activations))
+        shown_ones = self._named_activations(*self.conf.formats.turned(features, activations))
         for listener in self.listeners:
             listener.on_forward_pass(self, shown_ones)
 
-    def named_activations(self, features: Sequence[Array], activations: list[Array]) -> Any:
+    def _named_activations(self, features: Sequence[Array], activations: list[Array]) -> Any:
         """Return features and activations in the form that this kind of network has for them."""
         return [*features, *activations]
 
@@ -331,9 +331,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         for listener in tuple(self.listeners):
             listener.on_backward_pass(self)
 
-    def check_losses(self) -> None:
+    def _check_losses(self) -> None:
         """Raise ConfigurationError unless every output is of a layer with a loss."""
-        self.check_init()
+        self._check_init()
         for number in self.shared_nodes.outputs:
             layer = self.layers[number]
             if not isinstance(layer, OutputMixin):
@@ -360,11 +360,11 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             total: Any = 0.0
             examples = 0
             for batch in minibatches(self, "score", data, labels):
-                loss, _ = self.loss_and_outputs(batch, training)
+                loss, _ = self._loss_and_outputs(batch, training)
                 total, examples = loss + total, examples + batch.multi.labels[0].shape[0]
             if not examples:
                 raise nd.DataError("score: the iterator must have at least one minibatch, got none.")
-            return self.score_from(total, examples)
+            return self._score_from(total, examples)
         if self.last is None:
             return float("nan")
         score = self.last.score
@@ -372,11 +372,11 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             guard.score_asked(self)
         return score
 
-    def loss_and_outputs(self, data: Any, training: bool = False, *loss_weights: float) -> tuple[Array, list[Array]]:
+    def _loss_and_outputs(self, data: Any, training: bool = False, *loss_weights: float) -> tuple[Array, list[Array]]:
         """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
-        self.check_losses()
+        self._check_losses()
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            step = self.other_step(self.formed(data)).with_loss_weights(loss_weights)
+            step = self._other_step(self.formed(data)).with_loss_weights(loss_weights)
             passed = self.forward(step.features, training, step.features_masks)
             loss = self.propagation.summed_loss(step, passed)
             told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)
@@ -392,7 +392,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         step = StepInput(tuple(features), (), tuple(masks), state=self.shared_nodes.initial_state(features))
         return self.propagation.forward(step, training, **span)
 
-    def score_from(self, loss: Array, examples: int) -> float:
+    def _score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""
         with Restoring(), self.on_backend():
             penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)

@@ -64,27 +64,27 @@ class ComputationGraph(Network):
     @property
     def n_layers(self) -> int:
         """Number of layers, without other vertices."""
-        return len(self.layer_keys())
+        return len(self._layer_keys())
 
     @property
     def layer_names(self) -> list[str]:
         """Names of the layers, in the order in which they run."""
-        return list(self.layer_keys())
+        return list(self._layer_keys())
 
-    def layer_keys(self) -> Sequence[str]:
+    def _layer_keys(self) -> Sequence[str]:
         return [node.name for node in self.conf.nodes if isinstance(node.conf, LayerConf)]
 
-    def checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: Any) -> int:
         if type(layer) is int:  # Java's number: in the order in which they were added
-            layer = dict(enumerate(name for name in self.conf.vertices if name in self.layer_keys())).get(layer, layer)
-        if not isinstance(layer, str) or layer not in self.layer_keys():
-            raise nd.ConfigurationError(f"{who}: layer must be one of {self.layer_keys()}, got {layer!r}.")
+            layer = dict(enumerate(name for name in self.conf.vertices if name in self._layer_keys())).get(layer, layer)
+        if not isinstance(layer, str) or layer not in self._layer_keys():
+            raise nd.ConfigurationError(f"{who}: layer must be one of {self._layer_keys()}, got {layer!r}.")
         return self._number(layer)
 
-    def checked_node(self, who: str, name: int | str) -> int:
+    def _checked_node(self, who: str, name: int | str) -> int:
         if isinstance(name, str):
             return self._number(nd.checks.check_choice(who, "vertex", name, self.conf.vertices))
-        return self.checked_layer(who, name)
+        return self._checked_layer(who, name)
 
     @checked
     def get_layer(self, layer: int | str) -> Any:
@@ -92,20 +92,20 @@ class ComputationGraph(Network):
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
         """
-        self.check_init()
-        return self.layers[self.checked_layer("get_layer", layer)]
+        self._check_init()
+        return self.layers[self._checked_layer("get_layer", layer)]
 
     @checked
     def get_output_layer(self, output: Natural = 0) -> Any:
         """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
-        self.check_init()
+        self._check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
     def get_vertex(self, name: str) -> Any:
         """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
-        self.check_init()
-        return self.layers[self.checked_node("get_vertex", name)]
+        self._check_init()
+        return self.layers[self._checked_node("get_vertex", name)]
 
     def _number(self, name: str) -> int:
         return [node.name for node in self.conf.nodes].index(name)
@@ -120,7 +120,7 @@ class ComputationGraph(Network):
 
     def set_inputs(self, *xs: Any) -> None:
         """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
-        self.check_init()
+        self._check_init()
         features = unmasked_inputs_of(self, "set_inputs", xs)
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_features(features)
@@ -128,7 +128,7 @@ class ComputationGraph(Network):
 
     def set_labels(self, *ys: Any) -> None:
         """Set the minibatch's labels, ``[N, n_out]`` for every output, or classes as `fit` takes them."""
-        self.check_init()
+        self._check_init()
         labels = labels_of(self, "set_labels", ys)
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_labels(labels)
@@ -160,13 +160,13 @@ class ComputationGraph(Network):
 
     def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
         """Set the minibatch's masks: lists with a mask or None for each array, or None; see `MultiDataSet`."""
-        self.check_init()
+        self._check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
 
     def get_inputs(self) -> list[Array]:
         """Return the current minibatch's features, or an empty list before they are set."""
-        self.check_init()
+        self._check_init()
         return list(map(outward, self.batch.features, self.conf.formats.inputs))
 
     @checked
@@ -177,7 +177,7 @@ class ComputationGraph(Network):
 
     def get_labels(self) -> list[Array]:
         """Return the current minibatch's labels, or an empty list before they are set."""
-        self.check_init()
+        self._check_init()
         return list(map(outward, self.batch.labels, self.conf.formats.outputs))
 
     # ---- activations and gradients
@@ -205,7 +205,7 @@ class ComputationGraph(Network):
         """
         if len(xs) > 1 and isinstance(xs[0], bool):  # Java's output(train, inputs...)
             train, xs = xs[0], xs[1:]
-        return list(self.outputs_for("output", xs, train, _masks(features_masks), _masks(labels_masks)))
+        return list(self._outputs_for("output", xs, train, _masks(features_masks), _masks(labels_masks)))
 
     def output_single(self, *xs: Any, train: bool = False) -> Array:
         """Return the activations of the only output; raise ConfigurationError if there are several."""
@@ -232,7 +232,7 @@ class ComputationGraph(Network):
         -----
         As `MultiLayerNetwork.rnn_time_step`. Source: DL4J ``ComputationGraph.rnnTimeStep``.
         """
-        return list(self.step_outputs(unmasked_inputs_of(self, "rnn_time_step", xs)))
+        return list(self._step_outputs(unmasked_inputs_of(self, "rnn_time_step", xs)))
 
     @checked
     def rnn_activate_using_stored_state(
@@ -242,11 +242,11 @@ class ComputationGraph(Network):
 
         `xs` are the features of the inputs, a list, or one array; the rest is as in `MultiLayerNetwork`.
         """
-        self.check_init()
+        self._check_init()
         given = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (xs,))
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features, passed = self.pass_from_stored(given, training, store_last_for_tbptt)
-            named = self.named_activations(*self.conf.formats.turned(features, passed.outputs))
+            features, passed = self._pass_from_stored(given, training, store_last_for_tbptt)
+            named = self._named_activations(*self.conf.formats.turned(features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
     def feed_forward(self, *xs: Any, train: bool = False) -> dict[str, Array]:
@@ -259,11 +259,11 @@ class ComputationGraph(Network):
         elif len(xs) > 1 and isinstance(xs[-1], bool):  # as a MultiLayerNetwork's
             train, xs = xs[-1], xs[:-1]
         train = converted("feed_forward", "train", SWITCH, train, False)
-        self.check_init()
+        self._check_init()
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
         features, masks = inputs_of(self, "feed_forward", xs) if xs else ((), ())
         if train:
-            self.drawn_before = self.random.copy()
+            self._drawn_before = self.random.copy()
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             if xs:
                 batch.set_features(features)
@@ -272,10 +272,10 @@ class ComputationGraph(Network):
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
             passed = self.forward(batch.features, train, batch.features_masks)
-            named = self.named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
+            named = self._named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
-    def named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:
+    def _named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:
         of_vertices = {node.name: array for node, array in zip(self.conf.nodes, activations, strict=True)}
         return {**dict(zip(self.conf.inputs, features, strict=True)), **of_vertices}
 
@@ -289,7 +289,7 @@ class ComputationGraph(Network):
         self.set_inputs(features)
         self.set_labels(labels)
         self.set_masks(features_masks, labels_masks)
-        epsilons = self.gradients_of_set()
+        epsilons = self._gradients_of_set()
         return Pair(self.gradient(), list(epsilons))
 
     def backprop_gradient(self, *epsilons: Any) -> Pair:
@@ -312,7 +312,7 @@ class ComputationGraph(Network):
         Source: DL4J ``ComputationGraph.backpropGradient``.
         """
         one = epsilons[0] if len(epsilons) == 1 else None
-        below = self.backpropagated(one if isinstance(one, (list, tuple)) else epsilons)
+        below = self._backpropagated(one if isinstance(one, (list, tuple)) else epsilons)
         return Pair(self.gradient(), list(below))
 
     def summary(self) -> str:

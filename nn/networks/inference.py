@@ -40,11 +40,11 @@ class Inference(NetworkCore):
         labels_masks: Sequence[Any] = (),
     ) -> tuple[Array, ...]:
         """Return the activations of every output for features of every input, new arrays: `output` of any network."""
-        self.check_init()
+        self._check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
         with self.lock, Restoring(), self.on_backend():
-            batch = self.batch.another(self.feature_buffers)
+            batch = self.batch.another(self._feature_buffers)
             batch.set_features(xs)
             if features_masks or labels_masks:
                 batch.set_masks(features_masks, labels_masks)
@@ -65,7 +65,7 @@ class Inference(NetworkCore):
 
     def masks_of_outputs(self, data: Any) -> list[Array | None]:
         """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
-        self.check_init()
+        self._check_init()
         with Restoring(), self.on_backend():
             batch = self.batch.another(nd.fresh_buffers(self.dtype))
             parts = data.multi
@@ -77,11 +77,11 @@ class Inference(NetworkCore):
             hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
             return list(map(outward, hosted, self.conf.formats.outputs))
 
-    def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
+    def _single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
         """Return the first output's activations, for features as `output` takes them."""
-        return self.outputs_for("output", (x,), train, one_or_none(features_mask), one_or_none(labels_mask))[0]
+        return self._outputs_for("output", (x,), train, one_or_none(features_mask), one_or_none(labels_mask))[0]
 
-    def outputs_for(
+    def _outputs_for(
         self, who: str, given: Sequence[Any], train: bool, features_masks: Sequence[Any], labels_masks: Sequence[Any]
     ) -> Sequence[Array]:
         """Return every output for features as `inputs_of` takes them, or for the minibatches of an iterable."""
@@ -91,7 +91,7 @@ class Inference(NetworkCore):
         if batches is None:
             xs, masks = inputs_of(self, who, given)
             return self.predicted(xs, train, features_masks or masks, labels_masks)
-        parts = [self.outputs_for(who, (batch,), train, (), ()) for batch in batches]
+        parts = [self._outputs_for(who, (batch,), train, (), ()) for batch in batches]
         if not parts:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
         with Restoring(), self.on_backend():
@@ -110,7 +110,7 @@ class Inference(NetworkCore):
                     "predict(data.features) for the numbers of the classes."
                 )
             return self.predict_labels(x)
-        out = self.single_output(x)
+        out = self._single_output(x)
         with Restoring(), self.on_backend():
             return nd.argmax(inward(out, self.conf.formats.outputs[0]), 1)
 
@@ -134,7 +134,7 @@ class Inference(NetworkCore):
         ConfigurationError
             The names are not known, or the last layer has no classes of examples.
         """
-        return self._named_classes(self.single_output(x), self.class_names)
+        return self._named_classes(self._single_output(x), self.class_names)
 
     def _named_classes(self, out: Array, names: Sequence[str] | None) -> list[str]:
         if names is None or self.classes.rank > 2:
@@ -262,7 +262,7 @@ class Inference(NetworkCore):
         return number
 
     def _evaluate(self, who: str, data: Any, labels: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
-        self.check_init()
+        self._check_init()
         for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__

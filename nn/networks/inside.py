@@ -77,7 +77,7 @@ class Inside(Inference):
         """
         if isinstance(labels, bool):
             labels, add_regularization_terms = None, labels
-        self.check_losses()
+        self._check_losses()
         penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
         scores = [self._scores_of(batch, penalty) for batch in minibatches(self, "score_examples", data, labels)]
         if not scores:
@@ -88,7 +88,7 @@ class Inside(Inference):
     def _scores_of(self, data: Any, penalty: float) -> Array:
         total: Array | Any = penalty
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
-            step = self.other_step(data)
+            step = self._other_step(data)
             passed = self.forward(step.features, False, step.features_masks)
             for output, number in enumerate(self.conf.output_nodes):
                 mask, layer = loss_mask(step, passed, output, number), self.layers[number]
@@ -98,7 +98,7 @@ class Inside(Inference):
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
-        self.check_init()
+        self._check_init()
         with Restoring(), self.on_backend():
             return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
@@ -142,10 +142,10 @@ class Inside(Inference):
         `data` and `labels` as in `fit_batch`, `shards` as in `fit`; what does not fit the layers is said where it is
         computed.
         """
-        self.check_losses()
+        self._check_losses()
         learn = self.iteration_count == 0
         with Restoring(), self.on_backend():
-            step = self.other_step(minibatch(self, "step_input", data, labels, learn))
+            step = self._other_step(minibatch(self, "step_input", data, labels, learn))
             return self.carrying(step.with_arrays(copied(step.arrays)).in_shards(shards or 0), 0)
 
     @checked
@@ -172,8 +172,8 @@ class Inside(Inference):
             net.fit(x, y)
             activation, epsilon = net.kept("conv1")
         """
-        self.check_init()
-        numbers = sorted({self.checked_node("keep", name) for name in names})
+        self._check_init()
+        numbers = sorted({self._checked_node("keep", name) for name in names})
         with self.lock:
             self.shared_nodes.keeps = tuple(self.conf.nodes[number].name for number in numbers)
             self.gradients.forget()
@@ -192,8 +192,8 @@ class Inside(Inference):
         ConfigurationError
             It has not been kept.
         """
-        self.check_init()
-        number = self.checked_node("kept", name)
+        self._check_init()
+        number = self._checked_node("kept", name)
         node, data_format = self.conf.nodes[number], self.conf.formats.behind[number]
         with self.lock, Restoring(), self.on_backend():
             arrays = None if self.last is None else self.last.kept.get(node.name)
@@ -204,13 +204,13 @@ class Inside(Inference):
                 )
             return type(arrays)(*(None if array is None else outward(nd.copy(array), data_format) for array in arrays))
 
-    def checked_node(self, who: str, name: int | str) -> int:
+    def _checked_node(self, who: str, name: int | str) -> int:
         """Return the number of a layer or vertex; raise ConfigurationError or ChoiceError if there is no such one."""
         raise NotImplementedError
 
-    def gradients_of_set(self) -> tuple[Array | None, ...]:
+    def _gradients_of_set(self) -> tuple[Array | None, ...]:
         """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""
-        self.check_losses()
+        self._check_losses()
         step = self.batch.step()
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             passed = self.forward(step.features, True, step.features_masks)
@@ -228,18 +228,18 @@ class Inside(Inference):
         copies = [None if epsilon is None else nd.copy(epsilon) for epsilon in below]
         return tuple(map(outward, copies, self.conf.formats.inputs))
 
-    def backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
+    def _backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
         """Take errors of the outputs back, for the minibatch that is set; return dL/d(features), new arrays.
 
         Dropout and weight noise are those of the last `feed_forward` in training.
         """
-        self.check_init()
+        self._check_init()
         batch, outputs = self.batch, self.conf.output_nodes
         if not batch.features:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
         if len(epsilons) != len(outputs):
             raise nd.ShapeError(f"backprop_gradient: expected {len(outputs)} epsilons, got {len(epsilons)}.")
-        random = self.random if self.drawn_before is None else self.drawn_before.copy()
+        random = self.random if self._drawn_before is None else self._drawn_before.copy()
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(random):
             passed = self.forward(batch.features, True, batch.features_masks)
             given: dict[Source, Array] = {}
@@ -278,12 +278,12 @@ class Inside(Inference):
 
     def clear_masks(self) -> None:
         """Forget the masks of the minibatch that is set."""
-        self.check_init()
+        self._check_init()
         self.batch.set_masks((), ())
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""
-        self.check_init()
+        self._check_init()
         self.batch.clear()
 
 

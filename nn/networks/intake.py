@@ -225,7 +225,7 @@ def check_iterable(network: NetworkCore, who: str, data: Any) -> None:
     first = data[0] if isinstance(data, (list, tuple)) and data else None
     nested = isinstance(first, list) and not (first and is_holder(first[0]))
     if isinstance(data, Examples):
-        network.check_minibatch(who, data)
+        network._check_minibatch(who, data)
     if is_holder(data) or is_holder(first) or isinstance(first, Number) or nested:
         raise nd.DataError(f"{who}: features need labels, got features alone. Give both, (features, labels).")
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):

@@ -53,8 +53,8 @@ class MultiLayerNetwork(Network):
         ConfigurationError, ChoiceError
             There is no such layer.
         """
-        self.check_init()
-        return self.layers[self.checked_node("get_layer", index)]
+        self._check_init()
+        return self.layers[self._checked_node("get_layer", index)]
 
     # ---- layers
 
@@ -70,7 +70,7 @@ class MultiLayerNetwork(Network):
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the runtime of the last layer."""
-        self.check_init()
+        self._check_init()
         return self.layers[-1]
 
     @checked
@@ -82,7 +82,7 @@ class MultiLayerNetwork(Network):
         ConfigurationError
             There are no such layers, or the first comes after the last.
         """
-        first, last = (self.checked_layer("activate_selected_layers", layer) for layer in (start, stop))
+        first, last = (self._checked_layer("activate_selected_layers", layer) for layer in (start, stop))
         if first > last:
             raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
         return self._activations_of(first, last, x, False)
@@ -90,11 +90,11 @@ class MultiLayerNetwork(Network):
     @checked
     def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
         """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
-        layer = self.checked_layer("activation_from_prev_layer", layer)
+        layer = self._checked_layer("activation_from_prev_layer", layer)
         return self._activations_of(layer, layer, x, training)
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
-        self.check_init()
+        self._check_init()
         (x,) = unmasked_inputs_of(self, "activate_selected_layers", (x,))
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
@@ -118,13 +118,13 @@ class MultiLayerNetwork(Network):
         from .graph import ComputationGraph
 
         with self.lock:
-            return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
+            return self._copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
 
     # ---- one minibatch
 
     def set_input(self, x: Any) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
-        self.check_init()
+        self._check_init()
         xs = unmasked_inputs_of(self, "set_input", (x,))
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_features(xs)
@@ -132,24 +132,24 @@ class MultiLayerNetwork(Network):
 
     def get_input(self) -> Array | None:
         """Return the current minibatch's features ``[N, ...]`` on the network's backend; None before they are set."""
-        self.check_init()
+        self._check_init()
         return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
         """Return the current minibatch's labels, or None before they are set."""
-        self.check_init()
+        self._check_init()
         return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``, or classes as `fit` takes them."""
-        self.check_init()
+        self._check_init()
         labels = labels_of(self, "set_labels", (y,))
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_labels(labels)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
         """Set the minibatch's masks, or None for no mask; see `DataSet` for their shapes."""
-        self.check_init()
+        self._check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks((features_mask,), (labels_mask,))
 
@@ -173,7 +173,7 @@ class MultiLayerNetwork(Network):
         ShapeError
             The features or a mask do not fit the network.
         """
-        return self.single_output(x, train, features_mask, labels_mask)
+        return self._single_output(x, train, features_mask, labels_mask)
 
     def rnn_time_step(self, x: Any) -> Array:
         """Return the last layer's activations for the next time steps of series, and store the state after them.
@@ -201,7 +201,7 @@ class MultiLayerNetwork(Network):
         Outside of training, and without masks, as in Java. A network without a state computes what `output` does.
         Source: DL4J ``MultiLayerNetwork.rnnTimeStep``.
         """
-        return self.step_outputs(unmasked_inputs_of(self, "rnn_time_step", (x,)))[0]
+        return self._step_outputs(unmasked_inputs_of(self, "rnn_time_step", (x,)))[0]
 
     @checked
     def rnn_activate_using_stored_state(
@@ -221,10 +221,10 @@ class MultiLayerNetwork(Network):
         Source: DL4J ``MultiLayerNetwork.rnnActivateUsingStoredState``. Differs: LSTM and SimpleRnn of Java begin at
         zeros, whatever rnnTimeStep has stored.
         """
-        self.check_init()
+        self._check_init()
         xs = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (x,))
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features, passed = self.pass_from_stored(xs, training, store_last_for_tbptt)
+            features, passed = self._pass_from_stored(xs, training, store_last_for_tbptt)
             formats = self.conf.formats
             arrays = (*map(outward, features, formats.inputs), *map(outward, passed.outputs, formats.behind))
             return [nd.copy(array) for array in arrays]
@@ -252,13 +252,13 @@ class MultiLayerNetwork(Network):
         ConfigurationError
             There is no such layer.
         """
-        self.check_init()
+        self._check_init()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         features, masks = inputs_of(self, "feed_forward", (x,))
         batch = self.batch.another(nd.fresh_buffers(self.dtype))
         if train:
-            self.drawn_before = self.random.copy()
+            self._drawn_before = self.random.copy()
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             batch.set_features(features)
             batch.set_masks(masks, ())
@@ -276,7 +276,7 @@ class MultiLayerNetwork(Network):
         self.set_input(features)
         self.set_labels(labels)
         self.set_masks(features_mask, labels_mask)
-        (epsilon,) = self.gradients_of_set()
+        (epsilon,) = self._gradients_of_set()
         return Pair(self.gradient(), epsilon)
 
     def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
@@ -301,20 +301,20 @@ class MultiLayerNetwork(Network):
         Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
         ``MultiLayerNetwork.backpropGradient``.
         """
-        (of_features,) = self.backpropagated([epsilon])
+        (of_features,) = self._backpropagated([epsilon])
         return Pair(self.gradient(), of_features)
 
-    def layer_keys(self) -> Sequence[int]:
+    def _layer_keys(self) -> Sequence[int]:
         return range(len(self.conf.layers))
 
-    def checked_node(self, who: str, name: int | str) -> int:
+    def _checked_node(self, who: str, name: int | str) -> int:
         names = self.layer_names
         known = isinstance(name, str)
         return (
-            names.index(nd.checks.check_choice(who, "layer", name, names)) if known else self.checked_layer(who, name)
+            names.index(nd.checks.check_choice(who, "layer", name, names)) if known else self._checked_layer(who, name)
         )
 
-    def checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: Any) -> int:
         count = len(self.conf.layers)
         try:
             number: int = INTEGER.convert(layer)

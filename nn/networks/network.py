@@ -14,11 +14,8 @@ from .streaming import Streaming
 from .trainable import Trainable
 
 INNER = frozenset({
-    "backpropagated", "begin_fit", "begin_series", "carrying", "check_init", "check_losses", "check_minibatch",
-    "check_saveable", "checked_layer", "compute_gradient_and_score", "copied_into", "current_solver", "end_fit",
-    "fit_batch", "formed", "forward", "gradients_of_set", "layer_keys", "loss_and_outputs", "make", "masks_of_outputs",
-    "named_activations", "on_backend", "other_step", "outputs_of", "pass_from_stored", "predicted", "score_from",
-    "segments", "single_output", "step_on", "step_outputs",
+    "carrying", "check_saveable", "compute_gradient_and_score", "current_solver", "fit_batch", "formed", "forward",
+    "make", "masks_of_outputs", "on_backend", "outputs_of", "predicted", "segments", "step_on",
 })  # fmt: skip
 """Methods that the library itself calls, most of them in every step: they are not looked at when a call fails."""
 
@@ -41,12 +38,12 @@ class Network(Trainable, Inside, Streaming, Saved):
     @checked
     def layer_size(self, layer: int | str) -> int:
         """Return the n_out of a layer, by its number, in a graph by its name; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
+        return self._size_of(self._checked_layer("layer_size", layer), "n_out")
 
     @checked
     def layer_input_size(self, layer: int | str) -> int:
         """Return the n_in of a layer, by its number, in a graph by its name; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
+        return self._size_of(self._checked_layer("layer_input_size", layer), "n_in")
 
     def _size_of(self, node: int, name: str) -> int:
         return getattr(self.conf.nodes[node].conf, name, None) or 0

@@ -77,9 +77,9 @@ class Saved(NetworkCore):
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         with self.lock:
             self.updater.guard.settle(self)  # which may put the counters back
-            return self.copied_into(type(self)(self.configuration))
+            return self._copied_into(type(self)(self.configuration))
 
-    def copied_into(self, twin: Other) -> Other:
+    def _copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""
         params, state = self.params(), self.updater_state()
         with self.lock, Restoring(), self.on_backend():
@@ -100,7 +100,7 @@ class Saved(NetworkCore):
 
     def _state_now(self) -> dict[str, Any]:
         network: Any = self
-        kept = {name: value for name, value in vars(network).items() if name not in self.not_copied}
+        kept = {name: value for name, value in vars(network).items() if name not in self._not_copied}
         if not network.is_init_called():
             return {"kept": kept}
         kept["random"] = network.random.copy()

@@ -34,18 +34,18 @@ class Streaming(NetworkCore):
     `rnn_get_previous_states` returns. Differs: in Java evaluations clear it, too, where backprop is truncated.
     """
 
-    not_copied: ClassVar[frozenset[str]] = NetworkCore.not_copied | {"_left", "_stepping"}
+    _not_copied: ClassVar[frozenset[str]] = NetworkCore._not_copied | {"_left", "_stepping"}
     _stepping: Minibatch | None = None
     _left: State | None = None  # by rnn_activate_using_stored_state
     if TYPE_CHECKING:  # of every kind of network
 
-        def checked_layer(self, who: str, layer: Any) -> int: ...
+        def _checked_layer(self, who: str, layer: Any) -> int: ...
 
     # ---- steps
 
-    def step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
+    def _step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
         """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
-        self.check_init()
+        self._check_init()
         with self.lock, Restoring(), self.on_backend():
             batch, are_steps = self._set_pieces("rnn_time_step", xs)
             step = batch.step_without_labels(self._stored_for)
@@ -95,7 +95,7 @@ class Streaming(NetworkCore):
         start = shared.initial_state(features)
         return tuple(first if array is None else array for first, array in zip(start, self.stored, strict=True))
 
-    def pass_from_stored(self, xs: Sequence[Any], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
+    def _pass_from_stored(self, xs: Sequence[Any], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
         """Return features, and the pass of `rnn_activate_using_stored_state` of any network, in the nodes' memory."""
         batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
         step = batch.step_without_labels(self._stored_for)
@@ -174,14 +174,14 @@ class Streaming(NetworkCore):
 
     def update_rnn_state_with_tbptt_state(self) -> None:
         """Store the state that `rnn_activate_using_stored_state` has left with ``store_last_for_tbptt=True``."""
-        self.check_init()
+        self._check_init()
         self.stored, self._left = self._left, None
 
     # ---- layers with a state
 
     def _stateful(self) -> dict[str, tuple[Node, slice]]:
         """Return the nodes that carry a state by their layers' names, each with its place in the state of all."""
-        self.check_init()
+        self._check_init()
         confs = self.conf.nodes
         return {
             getattr(confs[node.position].conf, "name", None) or node.name: (node, place)
@@ -193,7 +193,7 @@ class Streaming(NetworkCore):
         found = self._stateful()
         if isinstance(layer, str) and layer in found:
             return found[layer]
-        number = self.checked_layer(who, layer)
+        number = self._checked_layer(who, layer)
         for node, place in found.values():
             if node.position == number:
                 return node, place

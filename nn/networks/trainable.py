@@ -214,7 +214,7 @@ class Trainable(NetworkCore):
 
         return OwnLoop(self, data, class_weight)  # type: ignore[arg-type]
 
-    def begin_series(self, data: Any) -> list[StepInput]:
+    def _begin_series(self, data: Any) -> list[StepInput]:
         """Set a minibatch; return its `segments`. As in Java truncated backprop clears the stored state first."""
         segments = self.segments(self.step_on(data))
         if self.conf.backprop_type != BackpropType.STANDARD:
@@ -249,7 +249,7 @@ class Trainable(NetworkCore):
             )
         return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 
-    def log_default_updater(self) -> None:
+    def _log_default_updater(self) -> None:
         """Say on the log, before the first step, where nobody has chosen an updater."""
         if self.iteration_count:
             return
@@ -264,14 +264,14 @@ class Trainable(NetworkCore):
                 JAVAS_DEFAULT,
             )
 
-    def begin_fit(self, call: Any) -> None:
+    def _begin_fit(self, call: Any) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
             if self.progress.call is not None:
                 raise second_call("fit")
             self.progress.call, self.progress.thread = call, threading.get_ident()
 
-    def end_fit(self, call: Any) -> None:
+    def _end_fit(self, call: Any) -> None:
         """Let no call of fit run any more, if it is that one."""
         if self.progress.call is call:
             self.progress.call = None
@@ -287,8 +287,8 @@ class Trainable(NetworkCore):
             A call of fit runs.
         """
         if self.solver is None:
-            self.check_losses()
-            self.log_default_updater()
+            self._check_losses()
+            self._log_default_updater()
         learn = self.iteration_count == 0
         usual = labels is None and isinstance(data, DataSet) and bool(data.multi.labels)
         who = "fit_batch"
@@ -299,7 +299,7 @@ class Trainable(NetworkCore):
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
-            segments = self.begin_series(data)
+            segments = self._begin_series(data)
             last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
                 try:
@@ -343,7 +343,7 @@ class Trainable(NetworkCore):
         Java a `bias_updater` keeps its own rate. Source: DL4J ``MultiLayerNetwork.setLearningRate``. Differs: Java
         says nothing where there is no rate to be changed.
         """
-        self.check_init()
+        self._check_init()
         confs: list[Any] = [node.conf for node in self.conf.nodes]
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):
@@ -372,11 +372,11 @@ class Trainable(NetworkCore):
         pairs = tuple(rate[0].items()) if len(rate) == 1 else (rate,)
         if not pairs:
             raise nd.ConfigurationError("set_learning_rate: expected a rate for a layer, got an empty dict.")
-        return {self.checked_layer("set_learning_rate", layer): value for layer, value in pairs}
+        return {self._checked_layer("set_learning_rate", layer): value for layer, value in pairs}
 
     def get_learning_rate(self, layer: int | str) -> float | None:
         """Return the learning rate of a layer's weights now, None where it has none; see `set_learning_rate`."""
-        number = self.checked_layer("get_learning_rate", layer)
+        number = self._checked_layer("get_learning_rate", layer)
         if not self._has_rate(number):
             return None
         updater: Any = self.conf.nodes[number].conf
@@ -384,15 +384,15 @@ class Trainable(NetworkCore):
 
     def learning_rates(self) -> dict[int | str, float | None]:
         """Return the learning rates of all layers now, by their numbers, in a graph by their names."""
-        return {layer: self.get_learning_rate(layer) for layer in self.layer_keys()}
+        return {layer: self.get_learning_rate(layer) for layer in self._layer_keys()}
 
     def _has_rate(self, number: int) -> bool:
         return hasattr(getattr(self.conf.nodes[number].conf, "updater", None), "learning_rate")
 
-    def layer_keys(self) -> Sequence[int | str]:
+    def _layer_keys(self) -> Sequence[int | str]:
         """Return what layers are called by: their numbers, in a graph their names."""
         raise NotImplementedError
 
-    def checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: Any) -> int:
         """Return the number of the node of a layer; raise ConfigurationError if there is no such one."""
         raise NotImplementedError

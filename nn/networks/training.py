@@ -106,18 +106,18 @@ class Training:
         """
         network, held = self.network, Held()
         with (
-            Finally(partial(network.end_fit, self)),
+            Finally(partial(network._end_fit, self)),
             Finally(self._close),
             Handling(),
             Restoring(),
             Finally(held.__exit__),
             in_force(network.backend, network.random),
         ):
-            network.begin_fit(self)
+            network._begin_fit(self)
             self._began = network.iteration_count  # another thread may have trained since this was made
             self._listeners = tuple(network.listeners)
-            network.check_losses()
-            network.log_default_updater()
+            network._check_losses()
+            network._log_default_updater()
             network.listeners.extend(self._progress_bar())
             with Finally(self._leave), Finally(held.begin):  # an interrupt as that begins finds the former to be done
                 solver = network.current_solver()
@@ -300,7 +300,7 @@ class Training:
 
     def _train_on(self, batch: Any, optimizer: ConvexOptimizer) -> None:
         network = self.network
-        segments = network.begin_series(batch)
+        segments = network._begin_series(batch)
         if self._loss_weights:
             segments = [segment.with_loss_weights(self._loss_weights) for segment in segments]
         self._segments = len(segments)
@@ -388,7 +388,7 @@ class Training:
                 return False
             batch = source.next()
             if not isinstance(batch, network.data_types):
-                network.check_minibatch("fit", batch)
+                network._check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             batch = network.formed(batch, "fit", learn=not network.iteration_count)
             if weights is not None:

@@ -67,7 +67,7 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
     learn = network.iteration_count == 0  # after which the network has an order of the classes
     if isinstance(data, MultiDataSet):
-        network.check_minibatch("fit", data)
+        network._check_minibatch("fit", data)
         data = data if data.class_names is None else network.formed(data, "fit", learn)
         return _whole(network, data, settings)
     if labels is None and isinstance(data, tuple) and is_pair(data):

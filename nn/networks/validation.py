@@ -95,9 +95,9 @@ class Validation:
             network = self.network
             try:
                 first = network.formed(first, "fit: validation_data")
-                _, outputs = network.loss_and_outputs(first)
+                _, outputs = network._loss_and_outputs(first)
             except nd.ShapeError:  # of which the user knows nothing: of the data that were given
-                network.loss_and_outputs(network.formed(self._given, "fit: validation_data"))
+                network._loss_and_outputs(network.formed(self._given, "fit: validation_data"))
                 raise
             if self._metrics is not None:
                 self._metrics.see(first, outputs)
@@ -105,7 +105,7 @@ class Validation:
 
     def _check_labelled(self, batch: Any) -> None:
         """Raise errors unless it is a minibatch with labels."""
-        self.network.check_minibatch("fit: validation_data", batch)
+        self.network._check_minibatch("fit: validation_data", batch)
         if not batch.multi.labels:
             raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")
 
@@ -129,7 +129,7 @@ class Validation:
             self._check_labelled(batch)
             with naming_nan("fit: validation_data", network, batch), of_validation():
                 batch = network.formed(batch, "fit: validation_data")
-                loss, outputs = network.loss_and_outputs(batch, False, *self._loss_weights)
+                loss, outputs = network._loss_and_outputs(batch, False, *self._loss_weights)
                 if evaluation is not None:
                     parts = (batch if self._weights is None else self._unweighted[number]).multi
                     mask = parts.labels_masks[0] if parts.labels_masks else None
@@ -140,7 +140,7 @@ class Validation:
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
-        history.validation_score.append(network.score_from(total, examples))
+        history.validation_score.append(network._score_from(total, examples))
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
         if self._metrics is not None:

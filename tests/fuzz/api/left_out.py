@@ -71,10 +71,8 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "backpropagated", "begin_fit", "begin_series", "carrying", "check_minibatch", "checked_layer",
-            "checked_node", "copied_into", "end_fit", "formed", "forward", "loss_and_outputs", "make",
-            "masks_of_outputs", "named_activations", "other_step", "outputs_of", "pass_from_stored", "predicted",
-            "score_from", "outputs_for", "segments", "single_output", "step_on", "step_outputs",
+            "carrying", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted", "segments",
+            "step_on",
         )], _CORE,
     ),
     **dict.fromkeys(("*.before_fork", "*.in_child"), "called by the system's fork, in its own order"),

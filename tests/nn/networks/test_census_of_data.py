@@ -147,9 +147,7 @@ OF_DATA = {
 BY_THEMSELVES = {"backprop_gradient"}
 """Takes errors of the outputs, which nobody has in a table."""
 INSIDE = {
-    "backpropagated", "begin_series", "check_minibatch", "formed", "forward", "loss_and_outputs", "masks_of_outputs",
-    "named_activations", "other_step", "outputs_of", "own_loop", "pass_from_stored", "predicted", "single_output",
-    "step_on", "step_outputs",
+    "formed", "forward", "masks_of_outputs", "outputs_of", "own_loop", "predicted", "step_on",
 }  # fmt: skip
 """Of the library's own, that take what the methods above have made."""
 ONE_MINIBATCH = {"fit_batch", "step_input"}

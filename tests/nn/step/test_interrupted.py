@@ -276,8 +276,9 @@ def test_an_update_is_never_half_applied(how, monkeypatch):
 
 def test_as_fit_begins_it_leaves_a_network_that_may_be_fitted(monkeypatch):
     net = MultiLayerNetwork(sgd()).init()
-    begin = net.begin_fit
-    monkeypatch.setattr(net, "begin_fit", lambda call: (begin(call), signal.raise_signal(signal.SIGINT)))
+    begin = net._begin_fit  # nothing public is called between the beginning and the first minibatch
+    # Right after it.
+    monkeypatch.setattr(net, "_begin_fit", lambda call: (begin(call), signal.raise_signal(signal.SIGINT)))
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         net.fit(DATA)
     monkeypatch.undo()

@@ -65,7 +65,7 @@ def batch(seed=0, times=T):
 
 def second_segment(net, data):
     """Return the second segment of a minibatch with the state that the first has left, as fit trains on it."""
-    first, second, *_ = net.begin_series(data)
+    first, second, *_ = net._begin_series(data)
     net.state = net.compute_gradient_and_score(net.carrying(first, 0)).state
     net.state = tuple(map(nd.copy, net.state))
     return net.carrying(second, 1)
