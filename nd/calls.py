@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.errors import CallError
@@ -32,6 +32,17 @@ def not_indexed(owner: Any, expected: str, key: object, remedy: str) -> CallErro
     from .arguments import shown
 
     return CallError(f"{type(owner).__name__}: {expected}, got [{shown(key)}]. {remedy}")
+
+
+def besides(who: str, taken: Sequence[str], extra: Sequence[Any], setting: str) -> CallError:
+    """Return the error for values behind those that a call takes by position; the first may be meant as a setting."""
+    from .arguments import shown
+
+    remedy = f"Write {who}(..., {setting}={shown(extra[0])})." if len(extra) == 1 else "Leave out what is too many."
+    got = ", ".join(map(shown, extra))
+    return CallError(
+        f"{who}: it takes at most {len(taken)} by position ({', '.join(taken)}), got {got} besides. {remedy}"
+    )
 
 
 def _text(

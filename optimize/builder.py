@@ -17,9 +17,10 @@ class Builder:
     """Sets the fields of a dataclass, one call each, so that a Java snippet ports line by line.
 
     ``Builder(DenseLayer).nIn(3).nOut(4).build()`` is ``DenseLayer(n_in=3, n_out=4)``; ``setNIn(3)`` is ``nIn(3)``, and
-    ``getNIn()`` what was set. A target may name further calls in `builder_verbs`: functions that take the builder and
-    the arguments; Java's names of fields that are called another way in `builder_names`; settings that change nothing
-    here in `builder_unused` (to be kept in the field `unused`, under that key of Java's JSON) and `builder_ignored`.
+    ``getNIn()`` what was set, or None. A target may name further calls in `builder_verbs`: functions that take the
+    builder and the arguments; Java's names of fields that are called another way in `builder_names`; settings that
+    change nothing here in `builder_unused` (to be kept in the field `unused`, under that key of Java's JSON) and
+    `builder_ignored`.
 
     Parameters
     ----------
@@ -68,8 +69,9 @@ class Builder:
             if method is not None:
                 return method
         verb, _, rest = field.partition("_")
-        if verb in ("get", "is") and self._names.get(rest, rest) in self._fields:
-            return lambda: self.given.get(self._names.get(rest, rest))
+        setting = self._names.get(rest, rest)
+        if verb in ("get", "is") and self._method(setting) is not None:
+            return partial(self._value, setting)
         check_choice(f"{self}", "setting", field, self._fields | set(self._verbs) | {"build"})
         raise AttributeError(name)
 
@@ -97,6 +99,10 @@ class Builder:
         kept = name.upper() if isinstance(name, str) else name
         self.given["unused"] = {**self.given.get("unused", {}), key: kept}
         return self
+
+    def _value(self, setting: str) -> Any:
+        """Return what a setting was given, None where it was not, or has no use here."""
+        return self.given.get(setting, self.given.get("unused", {}).get(self._unused.get(setting)))
 
     def clone(self) -> Builder:
         """Return a copy, which goes its own way."""

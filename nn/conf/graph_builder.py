@@ -118,7 +118,9 @@ class GraphSettings:
 
     builder_names: ClassVar[dict[str, str]] = {
         "data_type": "dtype", "validate_output_config": "validate_output_layer_config",
-        "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
+        "global_configuration": "base", "input_pre_processors": "preprocessors", "network_input_types": "input_types",
+        "network_inputs": "inputs", "network_outputs": "outputs", "t_bptt_backward_length": "tbptt_back_length",
+        "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
         "add_inputs": _inputs_verb,
@@ -126,6 +128,10 @@ class GraphSettings:
         "add_vertex": _vertex_verb,
         "append_layer": _append_verb,
         "append_vertex": _append_verb,
+        "get_last_added": lambda builder: next(iter(builder.given["last"][-1:]), None),
+        "get_layer_activation_types": lambda builder: builder.build().get_layer_activation_types(),
+        "get_vertex_inputs": lambda builder: {name: inputs for name, (_, *inputs) in builder.given["nodes"].items()},
+        "get_vertices": lambda builder: {name: vertex for name, (vertex, *_) in builder.given["nodes"].items()},
         "input_pre_processor": item_verb("preprocessors"),
         "layer": _vertex_verb,
         "remove_vertex": _remove_verb,

@@ -43,6 +43,15 @@ def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPrePr
     return builder
 
 
+def _types_verb(builder: Builder) -> Any:
+    given = builder.given.get("input_type") or builder.given.get("set_input_type")
+    if given is None:
+        raise nd.ConfigurationError(
+            "getLayerActivationTypes: the type of the input must be known, got none. Call setInputType first."
+        )
+    return builder.build().get_layer_activation_types(given)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListSettings:
     """Settings that DL4J's ``.list()`` collects until ``.build()``."""
@@ -70,6 +79,7 @@ class ListSettings:
     builder_verbs: ClassVar[dict[str, Any]] = {
         "input_pre_processor": item_verb("preprocessors"),
         "input_pre_processors": _preprocessors_verb,
+        "get_layer_activation_types": _types_verb,
         "layer": _layer_verb,
         "t_bptt_length": lambda builder, length: builder.tBPTTForwardLength(length).tBPTTBackwardLength(length),
     }

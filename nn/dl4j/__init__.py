@@ -56,7 +56,14 @@ from .early_stopping import (
     LocalFileGraphSaver,
 )
 from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataSetIterator
+from .files import File
 from .gradient_check import GradientCheckUtil
+from .image_preprocessors import (
+    ImageFlatteningDataSetPreProcessor,
+    PermuteDataSetPreProcessor,
+    RGBtoGrayscaleDataSetPreProcessor,
+)
+from .indexing import NDArrayIndex
 from .iterators import (  # type: ignore[assignment]
     AsyncDataSetIterator,
     AsyncMultiDataSetIterator,
@@ -79,6 +86,7 @@ from .listeners import (
 )
 from .naming import name_classes
 from .nd4j import Arrays, Collections, Nd4j, Random
+from .normalizers import NormalizerSerializer
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
 from .preprocessors import (
     CombinedMultiDataSetPreProcessor,
@@ -96,6 +104,7 @@ from .records import (  # type: ignore[assignment]
     SequenceRecordReaderDataSetIterator,
 )
 from .serializer import ModelSerializer
+from .stats import InMemoryStatsStorage, StatsListener
 from .transforms import Transforms
 
 name_classes()

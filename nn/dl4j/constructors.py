@@ -13,6 +13,8 @@ from nd.java_enums import NameHolder
 from optimize import LayerConstraint, updaters
 from optimize.builder import Builder
 
+from . import confs
+
 
 class _JavasArguments(ExplainedABC):
     """Class of ours that is called with Java's arguments, ``construct(...)``, and is the same in everything else."""
@@ -157,3 +159,5 @@ UnitNormConstraint = _with_dimensions(optimize.UnitNormConstraint)
 
 class InputType(nn.InputType, metaclass=_NamesOfOurs):
     """Type of a network's input, with Java's formats of the axes: ``recurrent(size, RNNFormat.NWC)``."""
+
+    Type: ClassVar = confs.Type

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
 from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -13,6 +14,7 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
+from nd import ConfigurationError
 from nd.java_names import snake_case
 
 from .names import NAMES
@@ -40,7 +42,7 @@ class Assigning(Renamed):
     __slots__ = ()
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return partial(setattr, owner if instance is None else instance, self.ours)
+        return partial(_assign, owner if instance is None else instance, self.ours)
 
 
 class Default(Renamed):
@@ -58,6 +60,16 @@ class Default(Renamed):
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _assign(owner: Any, field: str, value: Any) -> None:
+    try:
+        setattr(owner, field, value)
+    except FrozenInstanceError:
+        raise ConfigurationError(
+            f"{type(owner).__name__}: a configuration must stay as it is, got a new {field}. Give it to the "
+            f"constructor or the Builder, or copy: dataclasses.replace(configuration, {field}=...)."
+        ) from None
 
 
 def to_string(self: Any) -> str:

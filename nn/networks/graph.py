@@ -16,7 +16,9 @@ from nd.typing import Array
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
 from ..terms.data_formats import outward
+from ..terms.input_type import InputType
 from .intake import inputs_of, labels_of, unmasked_inputs_of
+from .java_calls import OutputCall, activations_call, output_call
 from .network import Network
 
 
@@ -203,12 +205,16 @@ class ComputationGraph(Network):
         ShapeError
             The features or a mask do not fit the network.
         """
-        if len(xs) > 1 and isinstance(xs[0], bool):  # Java's output(train, inputs...)
-            train, xs = xs[0], xs[1:]
+        if not all(map(nd.is_array, xs)):  # perhaps one of Java's calls
+            call = output_call(OutputCall(xs, train, features_masks, labels_masks))
+            if call.vertices is not None:
+                named = self._activations(call.xs, call.train, None, _masks(call.features_masks))
+                return [named[nd.checks.check_choice("output", "vertex", name, named)] for name in call.vertices]
+            xs, train, features_masks, labels_masks, _ = call
         return list(self._outputs_for("output", xs, train, _masks(features_masks), _masks(labels_masks)))
 
     def output_single(self, *xs: Any, train: bool = False) -> Array:
-        """Return the activations of the only output; raise ConfigurationError if there are several."""
+        """Return the activations of the only output; raise ConfigurationError if there are several. As `output`."""
         if len(self.conf.outputs) != 1:
             raise nd.ConfigurationError(
                 f"output_single: the network must have one output, got {list(self.conf.outputs)}. Call output."
@@ -254,12 +260,20 @@ class ComputationGraph(Network):
 
         Without features of the minibatch that `set_inputs` has set, with its masks.
         """
-        if len(xs) == 1 and isinstance(xs[0], bool):  # Java's feedForward(train)
-            train, xs = xs[0], ()
-        elif len(xs) > 1 and isinstance(xs[-1], bool):  # as a MultiLayerNetwork's
-            train, xs = xs[-1], xs[:-1]
+        call = activations_call(xs, train)
+        named = self._activations(call.xs, call.train, call.last_layer)
+        left = set(self.conf.outputs) if call.leaves_outputs else set()
+        if call.layers_only:
+            left |= set(self.conf.vertices) - set(self._layer_keys())
+        return {name: array for name, array in named.items() if name not in left}
+
+    def _activations(
+        self, xs: Sequence[Any], train: Any, last_layer: int | None = None, features_masks: Sequence[Any] = ()
+    ) -> dict[str, Array]:
+        """Return those of every input and of the vertices up to a layer, for features or the minibatch that is set."""
         train = converted("feed_forward", "train", SWITCH, train, False)
         self._check_init()
+        stop = None if last_layer is None else self._checked_layer("feed_forward", last_layer) + 1
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
         features, masks = inputs_of(self, "feed_forward", xs) if xs else ((), ())
         if train:
@@ -267,13 +281,14 @@ class ComputationGraph(Network):
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             if xs:
                 batch.set_features(features)
-                batch.set_masks(masks, ())
+                batch.set_masks(features_masks or masks, ())
             if not batch.features:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
-            passed = self.forward(batch.features, train, batch.features_masks)
-            named = self._named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
-            return {name: nd.copy(array) for name, array in named.items()}
+            passed = self.forward(batch.features, train, batch.features_masks, stop=stop)
+            arrays = self.conf.formats.turned(batch.features, passed.outputs)
+            names = [*self.conf.inputs, *(node.name for node in self.conf.nodes[:stop])]
+            return {name: nd.copy(array) for name, array in zip(names, [*arrays[0], *arrays[1]], strict=True)}
 
     def _named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:
         of_vertices = {node.name: array for node, array in zip(self.conf.nodes, activations, strict=True)}
@@ -315,11 +330,14 @@ class ComputationGraph(Network):
         below = self._backpropagated(one if isinstance(one, (list, tuple)) else epsilons)
         return Pair(self.gradient(), list(below))
 
-    def summary(self) -> str:
-        """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals."""
+    def summary(self, *input_types: InputType) -> str:
+        """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals.
+
+        Types of the inputs stand in for those that the configuration does not have.
+        """
         from .summaries import summary_of_graph
 
-        return summary_of_graph(self.conf)
+        return summary_of_graph(self.conf, input_types)
 
 
 def _masks(masks: Any) -> Sequence[Any]:

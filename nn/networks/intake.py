@@ -139,6 +139,32 @@ def paired(network: NetworkCore, who: str, features: Any, labels: Any, learn: bo
     return DataSet(arrays[0], ys[0]) if inputs == len(classes_of) == 1 else MultiDataSet(arrays, ys)
 
 
+def masked(
+    network: NetworkCore, who: str, features: Any, labels: Any, features_mask: Any, labels_masks: Sequence[Any]
+) -> DataSet | MultiDataSet:
+    """Return features, labels and their masks, each an array or a list of them, as a minibatch: Java's four arrays.
+
+    Raises
+    ------
+    CallError
+        What stands behind the labels are no two masks.
+    DataError, DTypeError
+        There are no labels, or something is no array.
+    """
+    labels_mask = labels_masks[0]
+    if len(labels_masks) > 1 or isinstance(features_mask, Number) or isinstance(labels_mask, Number):
+        from nd.calls import besides  # which programs without mistakes do not need
+
+        raise besides(who, ("data", "labels", "epochs"), labels_masks, "batch_size")
+    if labels is None:
+        raise nd.DataError(f"{who}: labels must stand between the features and the masks, got None.")
+    batch = paired(network, who, features, labels, network.iteration_count == 0).as_multi()
+    masks = [None if mask is None else listed(network, mask, count, 2)
+             for mask, count in ((features_mask, len(batch.features)), (labels_mask, len(batch.labels)))]  # fmt: skip
+    whole = MultiDataSet(batch.features, batch.labels, *masks)
+    return whole if len(batch.features) > 1 or len(batch.labels) > 1 else whole.to_data_set()
+
+
 def _settled(network: NetworkCore, who: str, x: Any) -> Array:
     """Return an array as it is, and lists and tables as one of the network's dtype: once, not in every step."""
     if nd.is_array(x):

@@ -15,6 +15,7 @@ from nd.typing import Array
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..terms.data_formats import inward, outward
+from ..terms.input_type import InputType
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .minibatch import as_features
 from .network import Network
@@ -324,8 +325,11 @@ class MultiLayerNetwork(Network):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
         return number
 
-    def summary(self) -> str:
-        """Return a table: layer, type, shapes in and out, parameters, and their total."""
+    def summary(self, *input_types: InputType) -> str:
+        """Return a table: layer, type, shapes in and out, parameters, and their total.
+
+        A type of the input stands in for one that the configuration does not have.
+        """
         from .summaries import summary_of_chain
 
-        return summary_of_chain(self.conf)
+        return summary_of_chain(self.conf, input_types)

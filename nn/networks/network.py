@@ -8,6 +8,7 @@ from nd.arguments import answer_calls, checked, shown
 from nd.files.writing import Target
 
 from ..terms import late
+from ..terms.input_type import InputType
 from .inside import Inside
 from .saving import Saved
 from .streaming import Streaming
@@ -55,7 +56,7 @@ class Network(Trainable, Inside, Streaming, Saved):
 
         raise not_indexed(self, "layers must be asked for by get_layer", key, f"Write net.get_layer({shown(key)}).")
 
-    def summary(self) -> str:
+    def summary(self, *input_types: InputType) -> str:
         """Return a table of the network: what it consists of, shapes, parameters."""
         raise NotImplementedError
 

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from .training import Training
 
 
+def second_call(who: str) -> nd.ConfigurationError:
+    """Return the error for what would train a network while fit does."""
+    return nd.ConfigurationError(
+        f"{who}: one call at a time may train a network, got a second one while fit runs, in another thread or in a "
+        "listener. Wait for it, or train a copy: net.clone()."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Progress:
     """The point that a call of fit has reached.

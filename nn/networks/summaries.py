@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nd import ConfigurationError
+
 from .tables import table
 
 if TYPE_CHECKING:
@@ -18,10 +20,10 @@ _OF_CHAINS = ("layer", "type", "in -> out", "parameters")
 _OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", "activations", "parameters")
 
 
-def summary_of_chain(conf: MultiLayerConfiguration) -> str:
+def summary_of_chain(conf: MultiLayerConfiguration, input_types: Sequence[InputType] = ()) -> str:
     """Return a row for every layer, and the total number of parameters."""
     rows, total = [_OF_CHAINS], 0
-    for index, (layer, types) in enumerate(zip(conf.layers, _node_types(conf), strict=True)):
+    for index, (layer, types) in enumerate(zip(conf.layers, _node_types(conf, input_types), strict=True)):
         count = sum(spec.length for spec in layer.param_specs())
         total += count
         flow = _sizes(layer) or "same -> same" if types is None else f"{types.inputs[0]!r} -> {types.output!r}"
@@ -29,17 +31,18 @@ def summary_of_chain(conf: MultiLayerConfiguration) -> str:
     return _ended(rows, (3,), [f"total parameters: {total:,}"])
 
 
-def summary_of_graph(conf: ComputationGraphConfiguration) -> str:
+def summary_of_graph(conf: ComputationGraphConfiguration, input_types: Sequence[InputType] = ()) -> str:
     """Return a row for every input and vertex, in the order in which they run, and totals.
 
     The bytes of activations are those of one example; where the length of series is not known, of one time step. Where
     an input's type is that of the output, it is not repeated.
     """
     rows = [_OF_GRAPHS]
-    for name, kind in zip(conf.inputs, conf.network_input_types(), strict=True):
+    own_types = conf.network_input_types()
+    for name, kind in zip(conf.inputs, own_types if all(own_types) else input_types or own_types, strict=True):
         rows.append((name, "input", "", "" if kind is None else f"{kind!r}", "", ""))
     totals, kept = _Parameters(0, 0, 0), _Bytes(0, 0)
-    for node, types in zip(conf.nodes, _node_types(conf), strict=True):
+    for node, types in zip(conf.nodes, _node_types(conf, input_types), strict=True):
         counts = _counted(node.conf)
         totals = _Parameters(*map(sum, zip(totals, counts, strict=True)))
         flow, size = _sizes(node.conf), ""
@@ -84,9 +87,19 @@ def _bytes_of(kind: InputType, dtype: str) -> _Bytes:
     return _Bytes(0, size) if None in kind.shape else _Bytes(size, 0)
 
 
-def _node_types(conf: Any) -> Sequence[NodeTypes | None]:
-    """Return the types of every node, None for all where the configuration does not know those of its inputs."""
-    return conf.node_types([None] * len(conf.input_names)) or [None] * len(conf.nodes)
+def _node_types(conf: Any, input_types: Sequence[InputType]) -> Sequence[NodeTypes | None]:
+    """Return the types of every node, None for all where those of the inputs are neither known nor given.
+
+    Raises
+    ------
+    ConfigurationError
+        There are types for another number of inputs.
+    """
+    count = len(conf.input_names)
+    if input_types and len(input_types) != count:
+        raise ConfigurationError(f"summary: expected a type for each of {count} input(s), got {list(input_types)}.")
+    given: Sequence[InputType | None] = input_types or [None] * count
+    return conf.node_types(given) or [None] * len(conf.nodes)
 
 
 def _sizes(conf: Any) -> str:

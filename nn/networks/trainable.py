@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import nd
-from nd.arguments import Count, Natural, NonNegative, Range, called, checked
+from nd.arguments import Count, Natural, NonNegative, Range, called, checked, converted
 from nd.dataset import DataSet
+from nd.rules import rule_of
 from nd.state import Restoring, in_force
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
@@ -21,23 +22,17 @@ from ..step.step_input import StepInput
 from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History
-from .intake import minibatch
+from .intake import masked, minibatch
+from .progress import second_call
 from .training import Training
 from .training_data import FitSettings
 
 if TYPE_CHECKING:
     from .own_loop import OwnLoop
 
+_EPOCHS: Any = rule_of(Natural)
 _LOG = logging.getLogger(__name__)
 Share = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)]
-
-
-def second_call(who: str) -> nd.ConfigurationError:
-    """Return the error for what would train a network while fit does."""
-    return nd.ConfigurationError(
-        f"{who}: one call at a time may train a network, got a second one while fit runs, in another thread or in a "
-        "listener. Wait for it, or train a copy: net.clone()."
-    )
 
 
 class Trainable(NetworkCore):
@@ -62,8 +57,8 @@ class Trainable(NetworkCore):
         self,
         data: Any,
         labels: Any = None,
-        epochs: Natural = 1,
-        *,
+        epochs: Any = 1,
+        *labels_mask: Any,
         batch_size: Count | None = None,
         shuffle: bool = True,
         validation_data: Any = None,
@@ -94,7 +89,8 @@ class Trainable(NetworkCore):
             one number is `epochs`, as in Java's ``fit(iterator, 5)``.
         epochs : int
             After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
-            epochs that it had completed count, so the same line trains what is left.
+            epochs that it had completed count, so the same line trains what is left. As in Java masks may stand in the
+            place of it, ``fit(x, y, features_mask, labels_mask)``: arrays, lists of them, or None.
         batch_size : int, optional
             Examples in a minibatch of `data`; the last one has what is left.
         shuffle : bool
@@ -159,6 +155,9 @@ class Trainable(NetworkCore):
             self.init()
         if type(labels) is int and not hasattr(data, "shape"):
             labels, epochs = None, labels
+        if labels_mask:
+            data, labels, epochs = masked(self, "fit", data, labels, epochs, labels_mask), None, 1
+        epochs = converted("fit", "epochs", _EPOCHS, epochs, 1)
         settings = FitSettings(
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,

@@ -11,11 +11,13 @@ from optimize.builder import Builder
 
 SETTING_NAMES = {
     "activation_fn": "activation", "all_param_constraints": "constrain_all_parameters",
-    "bias_constraints": "constrain_bias", "cm": "convolution_mode", "data_type": "dtype", "i_dropout": "drop_out",
+    "bias_constraints": "constrain_bias", "cm": "convolution_mode", "data_type": "dtype",
+    "gate_activation_fn": "gate_activation", "gate_activation_function": "gate_activation", "i_dropout": "drop_out",
     "i_updater": "updater", "idrop_out": "drop_out", "iupdater": "updater", "kernel": "kernel_size",
-    "layer_name": "name", "loss_fn": "loss", "loss_function": "loss",
+    "lambda": "lambda_", "layer_name": "name", "loss_fn": "loss", "loss_function": "loss",
     "pre_processor_for_input_type": "preprocessor_for", "repetition_factor": "n", "units": "n_out",
     "weight_constraints": "constrain_weights", "weight_init_fn": "weight_init",
+    "weight_init_fn_recurrent": "weight_init_recurrent",
 }  # fmt: skip
 """Java's name in snake_case -> ours."""
 UNUSED_OF_LAYERS = {

@@ -16,6 +16,7 @@ from .data import DATA
 from .evaluation import EVALUATION
 from .layers import LAYERS
 from .networks import NETWORKS
+from .parts import PARTS
 from .training import TRAINING
 
-NAMES = {**DATA, **EVALUATION, **LAYERS, **NETWORKS, **TRAINING}
+NAMES = {**DATA, **EVALUATION, **LAYERS, **NETWORKS, **PARTS, **TRAINING}

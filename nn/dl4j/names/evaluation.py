@@ -4,23 +4,26 @@ from __future__ import annotations
 
 EVALUATION: dict[str, dict[str, str]] = {
     "nd.evaluation.base": {
-        "IEvaluation": "fromJson getValue scoreForMetric=get_value toJson",
+        "IEvaluation": (
+            "evalTimeSeries=eval fromJson getValue newInstance=evaluations:new_instance scoreForMetric=get_value toJson"
+        ),
     },
     "nd.evaluation.binary": {
         "EvaluationBinary": (
             "averageAccuracy averageF1 averageFalseAlarmRate averageGMeasure averageMatthewsCorrelation "
             "averagePrecision averageRecall fBeta falseAlarmRate falseNegativeRate falseNegatives falsePositiveRate "
-            "falsePositives gMeasure getAxis=axis getDecisionThreshold=decision_threshold getLabels=labels "
-            "getROCBinary=roc_binary matthewsCorrelation numLabels setAxis=axis "
-            "setDecisionThreshold=decision_threshold setLabelNames setLabels=labels setRocBinary=roc_binary "
-            "totalCount trueNegatives truePositives"
+            "falsePositives gMeasure getAxis=axis getCountFalseNegative=evaluations:count_false_negative "
+            "getCountFalsePositive=evaluations:count_false_positive "
+            "getCountTrueNegative=evaluations:count_true_negative getCountTruePositive=evaluations:count_true_positive "
+            "getDecisionThreshold=decision_threshold getLabels=labels getROCBinary=roc_binary matthewsCorrelation "
+            "numLabels setAxis=axis setDecisionThreshold=decision_threshold setLabelNames setLabels=labels "
+            "setRocBinary=roc_binary totalCount trueNegatives truePositives"
         ),
     },
     "nd.evaluation.calibration": {
         "EvaluationCalibration": (
-            "DEFAULT_HISTOGRAM_NUM_BINS=histogram_num_bins "
-            "DEFAULT_RELIABILITY_DIAG_NUM_BINS=reliability_diag_num_bins getAxis=axis "
-            "getHistogramNumBins=histogram_num_bins getLabelCountsEachClass getPredictionCountsEachClass "
+            "DEFAULT_HISTOGRAM_NUM_BINS=histogram_num_bins DEFAULT_RELIABILITY_DIAG_NUM_BINS=reliability_diag_num_bins "
+            "getAxis=axis getHistogramNumBins=histogram_num_bins getLabelCountsEachClass getPredictionCountsEachClass "
             "getProbabilityHistogram getProbabilityHistogramAllClasses "
             "getReliabilityDiagNumBins=reliability_diag_num_bins getReliabilityDiagram getResidualPlot "
             "getResidualPlotAllClasses isExcludeEmptyBins=exclude_empty_bins numClasses setAxis=axis"
@@ -28,13 +31,15 @@ EVALUATION: dict[str, dict[str, str]] = {
     },
     "nd.evaluation.classification": {
         "Evaluation": (
-            "averageF1NumClassesExcluded averagePrecisionNumClassesExcluded averageRecallNumClassesExcluded "
-            "classCount confusionMatrix confusionToString fBeta falseAlarmRate falseNegativeRate falseNegatives "
-            "falsePositiveRate falsePositives gMeasure getAxis=axis "
+            "addToConfusion=evaluations:add_to_confusion averageF1NumClassesExcluded "
+            "averageFBetaNumClassesExcluded=average_f1_num_classes_excluded averagePrecisionNumClassesExcluded "
+            "averageRecallNumClassesExcluded classCount confusionMatrix confusionToString fBeta falseAlarmRate "
+            "falseNegativeRate falseNegatives falsePositiveRate falsePositives gMeasure getAxis=axis "
             "getBinaryDecisionThreshold=binary_decision_threshold getBinaryPositiveClass=binary_positive_class "
             "getClassLabel getConfusion=confusion getConfusionMatrix=confusion getCostArray=cost_array "
             "getFalseNegatives=false_negatives getFalsePositives=false_positives getLabelsList=labels_list "
             "getMaxWarningClassesToPrint=max_warning_classes_to_print getNumRowCounter getTopN=top_n "
+            "getTopNCorrectCount=evaluations:top_n_correct_count getTopNTotalCount=evaluations:top_n_total_count "
             "getTrueNegatives=true_negatives getTruePositives=true_positives matthewsCorrelation setAxis=axis "
             "setBinaryDecisionThreshold=binary_decision_threshold setBinaryPositiveClass=binary_positive_class "
             "setConfusion=confusion setCostArray=cost_array setLabelsList=labels_list "
@@ -52,15 +57,15 @@ EVALUATION: dict[str, dict[str, str]] = {
         "Confusion": "getFnCount=fn_count getFpCount=fp_count getPoint=point getTnCount=tn_count getTpCount=tp_count",
         "Point": "getIdx=idx getPrecision=precision getRecall=recall getThreshold=threshold",
         "PrecisionRecallCurve": (
-            "calculateAUPRC getConfusionMatrixAtPoint getConfusionMatrixAtThreshold getFnCount=fn_count "
-            "getFpCount=fp_count getPointAtPrecision getPointAtRecall getPointAtThreshold getPrecision getRecall "
-            "getThreshold getTitle getTotalCount=total_count getTpCount=tp_count getX=x getY=y setFnCount=fn_count "
-            "setFpCount=fp_count setPrecision=precision setRecall=recall setThreshold=threshold "
+            "calculateAUPRC getArea=calculate_auprc getConfusionMatrixAtPoint getConfusionMatrixAtThreshold "
+            "getFnCount=fn_count getFpCount=fp_count getPointAtPrecision getPointAtRecall getPointAtThreshold "
+            "getPrecision getRecall getThreshold getTitle getTotalCount=total_count getTpCount=tp_count getX=x getY=y "
+            "setFnCount=fn_count setFpCount=fp_count setPrecision=precision setRecall=recall setThreshold=threshold "
             "setTotalCount=total_count setTpCount=tp_count"
         ),
         "RocCurve": (
-            "calculateAUC getFalsePositiveRate getFpr=fpr getThreshold getTitle getTpr=tpr getTruePositiveRate getX=x "
-            "getY=y setFpr=fpr setThreshold=threshold setTpr=tpr"
+            "calculateAUC getAuc=calculate_auc getFalsePositiveRate getFpr=fpr getThreshold getTitle getTpr=tpr "
+            "getTruePositiveRate getX=x getY=y setFpr=fpr setThreshold=threshold setTpr=tpr"
         ),
     },
     "nd.evaluation.histograms": {

@@ -1,89 +1,26 @@
-"""Java's names of layers, vertices, and the parts of a layer."""
+"""Java's names of layers and vertices."""
 
 from __future__ import annotations
 
 LAYERS: dict[str, dict[str, str]] = {
-    "nd.activations.base": {
-        "Activation": "getActivation",
-    },
-    "nd.activations.rectifiers": {
-        "LeakyReLU": "DEFAULT_ALPHA=alpha getAlpha=alpha",
-        "RReLU": "DEFAULT_L=l DEFAULT_U=u getL=l getU=u",
-        "ReLU": "getMax=max getNegativeSlope=negative_slope getThreshold=threshold",
-        "ThresholdedReLU": "DEFAULT_THETA=theta getTheta=theta",
-    },
-    "nd.activations.smooth": {
-        "ELU": "DEFAULT_ALPHA=alpha getAlpha=alpha",
-        "GELU": "isPrecise=precise",
-    },
-    "nd.losses.base": {
-        "Loss": "computeGradient computeGradientAndScore computeScore computeScoreArray scoreArray",
-        "WeightedLoss": "getWeights=weights",
-    },
-    "nd.losses.entropies": {
-        "LossBinaryXENT": "DEFAULT_CLIPPING_EPSILON=clip_eps getClipEps=clip_eps setClipEps=clip_eps",
-        "LossMCXENT": "getSoftmaxClipEps=softmax_clip_eps setSoftmaxClipEps=softmax_clip_eps setWeights=weights",
-    },
-    "nd.losses.margins": {
-        "LossFMeasure": "DEFAULT_BETA=beta getBeta=beta",
-    },
-    "nd.losses.mixture": {
-        "LossMixtureDensity": "getLabelWidth=labels_width",
-    },
-    "nd.ops.base": {
-        "Op": "extraArgs opNum",
-    },
-    "nd.ops.random": {
-        "_Normal": "getMean=mean getStd=std setMean=mean setStd=std",
-    },
-    "nn.dl4j.constructors": {
-        "LossMixtureDensity": "builder=Builder",
-    },
-    "nn.dl4j.file_iterators": {
-        "MiniBatchFileDataSetIterator": "getRootDir=root_dir setRootDir=root_dir",
-    },
-    "nn.dl4j.listeners": {
-        "CheckpointListener": "builder=Builder getFileForCheckpoint",
-        "CollectScoresIterationListener": "exportScores getScoreVsIter=statistics",
-        "PerformanceListener": "builder=Builder",
-        "ScoreStat": (
-            "addScore getEffectiveIndexes=effective_indexes getEffectiveScores=effective_scores getIndexes=indexes "
-            "getScores=scores"
-        ),
-        "SleepyTrainingListener": (
-            "builder=Builder getSleepMode=sleep_mode getTimeMode=time_mode getTimerBP=timer_bp getTimerEE=timer_ee "
-            "getTimerES=timer_es getTimerFF=timer_ff getTimerIteration=timer_iteration setSleepMode=sleep_mode "
-            "setTimeMode=time_mode setTimerBP=timer_bp setTimerEE=timer_ee setTimerES=timer_es setTimerFF=timer_ff "
-            "setTimerIteration=timer_iteration"
-        ),
-    },
-    "nn.dl4j.preprocessors": {
-        "CombinedMultiDataSetPreProcessor": "builder=Builder",
-        "CombinedPreProcessor": "builder=Builder",
-        "CompositeDataSetPreProcessor": "preProcess",
-        "_Builder": "addPreProcessor",
-    },
-    "nn.dl4j.records": {
-        "RecordReaderDataSetIterator": "builder=Builder",
-    },
     "nn.layers.base": {
         "BaseLayerConf": (
             "getActivation=activation getActivationFn=activation getBiasInit=bias_init getBiasUpdater=bias_updater "
-            "getConstraints=constraints getGradientNormalization=gradient_normalization "
-            "getGradientNormalizationThreshold=gradient_normalization_threshold getIUpdater=updater getRegularization "
-            "getRegularizationBias getRegularizationByParam getUpdater=updater getUpdaterByParam "
-            "getWeightInit=weight_init getWeightInitFn=weight_init getWeightNoise=weight_noise "
-            "setActivationFn=activation setBiasInit=bias_init setBiasUpdater=bias_updater setConstraints=constraints "
-            "setGradientNormalization=gradient_normalization "
+            "getIUpdater=updater getRegularization getRegularizationBias getUpdater=updater getWeightInit=weight_init "
+            "getWeightInitFn=weight_init getWeightNoise=weight_noise setActivationFn=activation setBiasInit=bias_init "
+            "setBiasUpdater=bias_updater setConstraints=constraints setGradientNormalization=gradient_normalization "
             "setGradientNormalizationThreshold=gradient_normalization_threshold setIUpdater=updater "
             "setRegularization=regularization setRegularizationBias=regularization_bias setWeightInitFn=weight_init "
             "setWeightNoise=weight_noise"
         ),
         "FeedForwardConf": "getNIn=n_in getNOut=n_out setNIn=n_in setNOut=n_out",
         "LayerConf": (
-            "builder=Builder getDataFormat=data_format getIDropout=drop_out getLayerName=name "
-            "getOutputType=output_type getPreProcessorForInputType=preprocessor_for isPretrainParam "
-            "setIDropout=drop_out setLayerName=name"
+            "builder=Builder getConstraints=confs:constraints getDataFormat=data_format "
+            "getGradientNormalization=confs:gradient_normalization "
+            "getGradientNormalizationThreshold=confs:gradient_normalization_threshold getIDropout=drop_out "
+            "getLayerName=name getOutputType=output_type getPreProcessorForInputType=preprocessor_for "
+            "getRegularizationByParam=confs:regularization_by_param getUpdaterByParam=confs:updater_by_param "
+            "isPretrainParam setIDropout=drop_out setLayerName=name"
         ),
     },
     "nn.layers.capsules.capsules": {
@@ -109,14 +46,17 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.convolution.convolution": {
         "ConvolutionConf": (
-            "getCm=convolution_mode getConvolutionMode=convolution_mode getDilation=dilation getKernel=kernel_size "
-            "getKernelSize=kernel_size getPadding=padding getStride=stride hasBias isHasBias=has_bias "
-            "setConvolutionMode=convolution_mode setDilation=dilation setHasBias=has_bias setKernelSize=kernel_size "
-            "setPadding=padding setStride=stride"
+            "getCm=convolution_mode getCnn2dDataFormat=data_format getConvolutionMode=convolution_mode "
+            "getDilation=dilation getKernel=kernel_size getKernelSize=kernel_size getPadding=padding getStride=stride "
+            "hasBias isHasBias=has_bias setConvolutionMode=convolution_mode setDilation=dilation setHasBias=has_bias "
+            "setKernelSize=kernel_size setPadding=padding setStride=stride"
         ),
     },
+    "nn.layers.convolution.convolution1d": {
+        "Convolution1DLayer": "getRnnDataFormat=data_format",
+    },
     "nn.layers.convolution.convolution3d": {
-        "Convolution3D": "setDataFormat=data_format",
+        "Convolution3D": "getMode=convolution_mode setDataFormat=data_format",
     },
     "nn.layers.convolution.cropping": {
         "Cropping2D": "setDataFormat=data_format",
@@ -131,18 +71,21 @@ LAYERS: dict[str, dict[str, str]] = {
             "setWeightInit=weight_init"
         ),
         "LocallyConnected2D": (
-            "setActivation=activation setCm=convolution_mode setKernel=kernel_size setUpdater=updater "
-            "setWeightInit=weight_init"
+            "getFormat=data_format setActivation=activation setCm=convolution_mode setKernel=kernel_size "
+            "setUpdater=updater setWeightInit=weight_init"
         ),
         "LocallyConnectedConf": "getInputSize=input_size setInputSize=input_size",
     },
     "nn.layers.convolution.space_to_batch": {
-        "SpaceToBatchLayer": "getBlocks=blocks getPadding=padding setBlocks=blocks setPadding=padding",
+        "SpaceToBatchLayer": (
+            "getBlocks=blocks getFormat=data_format getPadding=padding setBlocks=blocks setPadding=padding"
+        ),
     },
     "nn.layers.convolution.space_to_depth": {
-        "SpaceToDepthLayer": "setDataFormat=data_format",
+        "SpaceToDepthLayer": "getBlockSize=blocks setDataFormat=data_format",
     },
     "nn.layers.convolution.upsampling": {
+        "Upsampling2D": "getFormat=data_format",
         "Upsampling3D": "setDataFormat=data_format",
         "_Upsampling": "getSize=size setSize=size",
     },
@@ -162,8 +105,8 @@ LAYERS: dict[str, dict[str, str]] = {
     "nn.layers.core.embedding": {
         "EmbeddingLayer": "hasBias isHasBias=has_bias setHasBias=has_bias",
         "EmbeddingSequenceLayer": (
-            "getInputLength=input_length isInferInputLength=infer_input_length setInferInputLength=infer_input_length "
-            "setInputLength=input_length"
+            "getInputLength=input_length getOutputFormat=data_format isInferInputLength=infer_input_length "
+            "setInferInputLength=infer_input_length setInputLength=input_length"
         ),
     },
     "nn.layers.core.prelu": {
@@ -176,11 +119,14 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.losses.center_loss": {
         "CenterLossOutputLayer": (
-            "getAlpha=alpha getGradientCheck=gradient_check setAlpha=alpha setGradientCheck=gradient_check"
+            "getAlpha=alpha getGradientCheck=gradient_check getLambda=lambda_ setAlpha=alpha "
+            "setGradientCheck=gradient_check"
         ),
     },
     "nn.layers.losses.losses_of_places": {
         "Cnn3DLossLayer": "setDataFormat=data_format",
+        "CnnLossLayer": "getFormat=data_format",
+        "RnnLossLayer": "getRnnDataFormat=data_format",
     },
     "nn.layers.losses.ocnn": {
         "OCNNOutputLayer": (
@@ -193,11 +139,15 @@ LAYERS: dict[str, dict[str, str]] = {
         "OutputLayer": "hasBias isHasBias=has_bias setHasBias=has_bias",
         "WithLoss": "getLossFn=loss setLossFn=loss",
     },
+    "nn.layers.losses.rnn_output": {
+        "RnnOutputLayer": "getRnnDataFormat=data_format",
+    },
     "nn.layers.normalization.batch_normalization": {
         "BatchNormalization": (
-            "getBeta=beta getDecay=decay getEps=eps getGamma=gamma isLockGammaBeta=lock_gamma_beta "
-            "isMinibatch=minibatch isUseLogStd=use_log_std setBeta=beta setDecay=decay setEps=eps setGamma=gamma "
-            "setLockGammaBeta=lock_gamma_beta setMinibatch=minibatch setUseLogStd=use_log_std"
+            "getBeta=beta getCnn2DFormat=data_format getDecay=decay getEps=eps getGamma=gamma "
+            "isLockGammaBeta=lock_gamma_beta isMinibatch=minibatch isUseLogStd=use_log_std setBeta=beta setDecay=decay "
+            "setEps=eps setGamma=gamma setLockGammaBeta=lock_gamma_beta setMinibatch=minibatch "
+            "setUseLogStd=use_log_std"
         ),
     },
     "nn.layers.normalization.local_response_normalization": {
@@ -215,8 +165,8 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.pooling.subsampling": {
         "SubsamplingLayer": (
-            "getConvolutionMode=convolution_mode getDilation=dilation getKernelSize=kernel_size getPadding=padding "
-            "getPnorm=pnorm getPoolingType=pooling_type getStride=stride "
+            "getCnn2dDataFormat=data_format getConvolutionMode=convolution_mode getDilation=dilation "
+            "getKernelSize=kernel_size getPadding=padding getPnorm=pnorm getPoolingType=pooling_type getStride=stride "
             "isAvgPoolIncludePadInDivisor=avg_pool_include_pad_in_divisor "
             "setAvgPoolIncludePadInDivisor=avg_pool_include_pad_in_divisor setConvolutionMode=convolution_mode "
             "setDilation=dilation setKernelSize=kernel_size setPadding=padding setPnorm=pnorm "
@@ -241,11 +191,17 @@ LAYERS: dict[str, dict[str, str]] = {
         ),
         "SelfAttentionLayer": "setUpdater=updater setWeightInit=weight_init",
     },
+    "nn.layers.recurrent.base": {
+        "RecurrentConf": "getRnnDataFormat=data_format getWeightInitFnRecurrent=weight_init_recurrent",
+    },
     "nn.layers.recurrent.bidirectional": {
-        "Bidirectional": "getBwd=bwd getMode=mode setBwd=bwd setFwd=layer setMode=mode",
+        "Bidirectional": "getBwd=bwd getMode=mode getRNNDataFormat=data_format setBwd=bwd setFwd=layer setMode=mode",
     },
     "nn.layers.recurrent.lstm": {
-        "LstmConf": "getForgetGateBiasInit=forget_gate_bias_init setForgetGateBiasInit=forget_gate_bias_init",
+        "LstmConf": (
+            "getForgetGateBiasInit=forget_gate_bias_init getGateActivationFn=gate_activation "
+            "setForgetGateBiasInit=forget_gate_bias_init"
+        ),
     },
     "nn.layers.recurrent.mask_zero": {
         "MaskZeroLayer": "getMaskingValue=masking_value setMaskingValue=masking_value",
@@ -259,77 +215,22 @@ LAYERS: dict[str, dict[str, str]] = {
     "nn.layers.recurrent.simple_rnn": {
         "SimpleRnn": "hasLayerNorm isHasLayerNorm=has_layer_norm setHasLayerNorm=has_layer_norm",
     },
+    "nn.layers.recurrent.time_distributed": {
+        "TimeDistributed": "getRnnDataFormat=data_format",
+    },
     "nn.layers.runtime": {
         "LayerRuntime": (
-            "getConf=conf getParam getPreOutput=pre_output numParams paramTable preOutput setConf=conf setParam "
-            "setParams=params"
+            "getConf=conf getConfig=conf getParam getPreOutput=pre_output hasBias=confs:has_bias "
+            "hasLayerNorm=confs:has_layer_norm layerConf=conf numParams paramTable preOutput setConf=conf setParam "
+            "setParamTable=confs:set_params_of setParams=params"
         ),
     },
     "nn.layers.wrapping": {
         "WrappingConf": (
-            "getConstraints=constraints getFwd=layer getGradientNormalization=gradient_normalization "
-            "getGradientNormalizationThreshold=gradient_normalization_threshold getLayer=layer getNIn=n_in "
-            "getNOut=n_out getUnderlying=layer setConstraints=constraints setNIn=n_in setUnderlying=layer"
+            "getFwd=layer getLayer=layer getNIn=n_in getNOut=n_out getUnderlying=layer setConstraints=constraints "
+            "setNIn=n_in setUnderlying=layer"
         ),
-    },
-    "nn.terms.distributions": {
-        "BinomialDistribution": (
-            "getNumberOfTrials=number_of_trials getProbabilityOfSuccess=probability_of_success "
-            "setProbabilityOfSuccess=probability_of_success"
-        ),
-        "ConstantDistribution": "getValue=value setValue=value",
-        "LogNormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
-        "NormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
-        "OrthogonalDistribution": "getGain=gain setGain=gain",
-        "TruncatedNormalDistribution": "getMean=mean getStd=std setMean=mean setStd=std",
-        "UniformDistribution": "getLower=lower getUpper=upper setLower=lower setUpper=upper",
-    },
-    "nn.terms.dropout": {
-        "AlphaDropout": "getAlpha=alpha",
-        "Dropout": "getMask=mask setP=p",
-        "GaussianDropout": "getRate=rate",
-        "GaussianNoise": "getStddev=stddev setStddev=stddev",
-        "IDropout": "applyDropout",
-        "SpatialDropout": "setP=p",
-    },
-    "nn.terms.input_type": {
-        "Convolutional3DType": (
-            "getChannels=channels getDepth=depth getHeight=height getWidth=width setChannels=channels "
-            "setDataFormat=data_format setDepth=depth setHeight=height setWidth=width"
-        ),
-        "ConvolutionalFlatType": "getHeight=height getWidth=width setHeight=height setWidth=width",
-        "ConvolutionalType": (
-            "getChannels=channels getHeight=height getWidth=width setChannels=channels setFormat=format "
-            "setHeight=height setWidth=width"
-        ),
-        "InputType": (
-            "convolutional3D=convolutional3d convolutionalFlat feedForward getFormat=format getShape=shape "
-            "getSize=size inferInputType inferInputTypes"
-        ),
-        "RecurrentType": "getTimeSeriesLength=time_series_length",
-        "_Formatted": "getDataFormat=data_format",
-    },
-    "nn.terms.noise": {
-        "Retaining": "getP=p",
-    },
-    "nn.terms.preprocessors": {
-        "InputPreProcessor": "getOutputType=output_type preProcess",
-        "OfImage": (
-            "getInputHeight=input_height getInputWidth=input_width getNumChannels=num_channels "
-            "setInputHeight=input_height setInputWidth=input_width setNumChannels=num_channels"
-        ),
-        "_Volume": (
-            "getInputDepth=input_depth getInputHeight=input_height getInputWidth=input_width "
-            "getNumChannels=num_channels isNCDHW=ncdhw setInputDepth=input_depth setInputHeight=input_height "
-            "setInputWidth=input_width setNCDHW=ncdhw setNumChannels=num_channels"
-        ),
-    },
-    "nn.terms.weight_noise": {
-        "DropConnect": "setApplyToBiases=apply_to_biases",
-        "IWeightNoise": "getParameter isApplyToBiases=apply_to_biases",
-        "WeightNoise": (
-            "getDistribution=distribution isAdditive=additive setAdditive=additive setDistribution=distribution"
-        ),
+        "WrappingRuntime": "getInsideLayer=layer getUnderlying=layer",
     },
     "nn.vertices.attention": {
         "AttentionVertex": (
@@ -346,13 +247,16 @@ LAYERS: dict[str, dict[str, str]] = {
         ),
     },
     "nn.vertices.base": {
-        "VertexConf": "builder=Builder getOutputType=output_type",
+        "VertexConf": (
+            "builder=Builder getOutputType=output_type maxVertexInputs=confs:max_vertex_inputs "
+            "minVertexInputs=confs:min_vertex_inputs numParams=confs:num_params"
+        ),
     },
     "nn.vertices.element_wise": {
         "ElementWiseVertex": "getOp=op setOp=op",
     },
     "nn.vertices.merging": {
-        "MergeVertex": "getMergeAxis=merge_axis setMergeAxis=merge_axis",
+        "MergeVertex": "DEFAULT_MERGE_DIM=merge_axis getMergeAxis=merge_axis setMergeAxis=merge_axis",
         "SubsetVertex": "getFrom=from_ getTo=to setFrom=from_ setTo=to",
     },
     "nn.vertices.norms": {
@@ -366,8 +270,7 @@ LAYERS: dict[str, dict[str, str]] = {
         "PreprocessorVertex": "getPreProcessor=preprocessor setPreProcessor=preprocessor",
         "ReshapeVertex": (
             "DEFAULT_RESHAPE_ORDER=reshape_order getMaskShape=mask_shape getNewShape=new_shape "
-            "getReshapeOrder=reshape_order setMaskShape=mask_shape setNewShape=new_shape "
-            "setReshapeOrder=reshape_order"
+            "getReshapeOrder=reshape_order setMaskShape=mask_shape setNewShape=new_shape setReshapeOrder=reshape_order"
         ),
     },
     "nn.vertices.stacking": {

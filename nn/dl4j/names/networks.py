@@ -5,10 +5,10 @@ from __future__ import annotations
 NETWORKS: dict[str, dict[str, str]] = {
     "nn.conf.graph": {
         "ComputationGraphConfiguration": (
-            "fromJson getLayerActivationTypes getNetworkInputs=inputs getNetworkOutputs=outputs "
-            "getTopologicalOrder=topological_order getVertexInputs=vertex_inputs getVertices=vertices "
-            "setDataType=dtype setNetworkInputs=inputs setNetworkOutputs=outputs setVertexInputs=vertex_inputs "
-            "setVertices=vertices"
+            "fromJson getDefaultConfiguration=base getLayerActivationTypes getNetworkInputs=inputs "
+            "getNetworkOutputs=outputs getTopologicalOrder=topological_order getTopologicalOrderStr=topological_order "
+            "getVertexInputs=vertex_inputs getVertices=vertices setDataType=dtype setNetworkInputs=inputs "
+            "setNetworkOutputs=outputs setVertexInputs=vertex_inputs setVertices=vertices"
         ),
     },
     "nn.conf.multilayer": {
@@ -23,16 +23,16 @@ NETWORKS: dict[str, dict[str, str]] = {
             "getMaxNumLineSearchIterations=max_num_line_search_iterations getOptimizationAlgo=optimization_algo "
             "getSeed=seed getStepFunction=step_function getVariables=variables isMiniBatch=mini_batch "
             "isMinimize=minimize setDataType=dtype setLayer=layer "
-            "setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch "
-            "setMinimize=minimize setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
+            "setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch setMinimize=minimize "
+            "setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
         ),
     },
     "nn.conf.nodes": {
         "NetworkConfiguration": (
             "getBackpropType=backprop_type getDataType=dtype getEpochCount=epoch_count "
-            "getIterationCount=iteration_count getTbpttBackLength=tbptt_back_length "
-            "getTbpttFwdLength=tbptt_fwd_length setBackpropType=backprop_type setEpochCount=epoch_count "
-            "setIterationCount=iteration_count setTbpttBackLength=tbptt_back_length "
+            "getIterationCount=iteration_count getTbpttBackLength=tbptt_back_length getTbpttFwdLength=tbptt_fwd_length "
+            "isValidateOutputLayerConfig=confs:validates_outputs setBackpropType=backprop_type "
+            "setEpochCount=epoch_count setIterationCount=iteration_count setTbpttBackLength=tbptt_back_length "
             "setTbpttFwdLength=tbptt_fwd_length toJson"
         ),
     },
@@ -40,8 +40,8 @@ NETWORKS: dict[str, dict[str, str]] = {
         "NetworkCore": (
             "batchSize computeGradientAndScore getEpochCount=epoch_count getFlattenedGradients=flattened_gradients "
             "getGradient=gradient getGradientsViewArray=flattened_gradients getInputMiniBatchSize=batch_size "
-            "getIterationCount=iteration_count getLayers=layers getListeners=listeners getParam isInitCalled "
-            "numParams paramTable setConf=conf setListeners=listeners setParameters=set_params setParams updaterState"
+            "getIterationCount=iteration_count getLayers=layers getListeners=listeners getParam isInitCalled numParams "
+            "paramTable setConf=conf setListeners=listeners setParameters=set_params setParams updaterState"
         ),
     },
     "nn.networks.gradient": {
@@ -49,8 +49,10 @@ NETWORKS: dict[str, dict[str, str]] = {
     },
     "nn.networks.graph": {
         "ComputationGraph": (
-            "backpropGradient feedForward getInput getInputs getLayer getNumInputArrays=num_input_arrays "
-            "getNumLayers=n_layers getNumOutputArrays=num_output_arrays getOutputLayer getVertex outputSingle "
+            "backpropGradient feedForward getInput getInputMaskArrays=networks:get_input_masks getInputs "
+            "getLabelMaskArrays=networks:get_label_masks getLayer getNumInputArrays=num_input_arrays "
+            "getNumLayers=n_layers getNumOutputArrays=num_output_arrays getOutputLayer "
+            "getVertex=graph_vertices:get_vertex getVertices=graph_vertices:get_vertices outputSingle "
             "rnnActivateUsingStoredState rnnTimeStep setInput setInputs setLabel setLabels "
             "setLayerMaskArrays=set_masks setUpdater=updater topologicalSortOrder=topological_order"
         ),
@@ -68,16 +70,21 @@ NETWORKS: dict[str, dict[str, str]] = {
     },
     "nn.networks.multilayer": {
         "MultiLayerNetwork": (
-            "activateSelectedLayers backpropGradient calculateGradients feedForward feedForwardToLayer getInput "
-            "getLabels getLayer getLayerNames=layer_names getOutputLayer getnLayers=n_layers "
+            "activate=networks:activate activateSelectedLayers backpropGradient calculateGradients feedForward "
+            "feedForwardToLayer getInput getLabels getLayer getLayerNames=layer_names getOutputLayer "
+            "getTrainingListeners=listeners getnLayers=n_layers numLabels=networks:num_labels "
             "rnnActivateUsingStoredState rnnTimeStep setEpochCount=epoch_count setInput "
-            "setInputMiniBatchSize=batch_size setIterationCount=iteration_count setLabels "
-            "setLayerMaskArrays=set_masks setLayerWiseConfigurations=configuration setLayers=layers "
-            "setUpdater=updater toComputationGraph"
+            "setInputMiniBatchSize=batch_size setIterationCount=iteration_count setLabels setLayerMaskArrays=set_masks "
+            "setLayerWiseConfigurations=configuration setLayers=layers setUpdater=updater toComputationGraph"
         ),
     },
     "nn.networks.network": {
-        "Network": "layerInputSize layerSize",
+        "Network": (
+            "clearLayersStates=networks:do_nothing close=networks:close convertDataType=networks:convert_data_type "
+            "getLastEtlTime=last_etl_ms getOptimizer=networks:get_optimizer initGradientsView=networks:do_nothing "
+            "input=networks:input_of layerInputSize layerSize setCacheMode=networks:do_nothing "
+            "setLastEtlTime=last_etl_ms"
+        ),
     },
     "nn.networks.saving": {
         "Saved": "getConfiguration=configuration getLayerWiseConfigurations=configuration",

@@ -7,7 +7,7 @@ TRAINING: dict[str, dict[str, str]] = {
         "Listener": "iterationDone onBackwardPass onEpochEnd onEpochStart onForwardPass onGradientCalculation",
     },
     "optimize.constraints": {
-        "LayerConstraint": "getEpsilon=epsilon getParams=params setParams=params",
+        "LayerConstraint": "apply=confs:apply_constraint getEpsilon=epsilon getParams=params setParams=params",
         "MaxNormConstraint": "getMaxNorm=max_norm setEpsilon=epsilon setMaxNorm=max_norm",
         "MinMaxNormConstraint": (
             "DEFAULT_RATE=rate getMax=max getMin=min getRate=rate setEpsilon=epsilon setMax=max setMin=min setRate=rate"
@@ -51,7 +51,10 @@ TRAINING: dict[str, dict[str, str]] = {
     },
     "optimize.earlystopping.iteration_conditions": {
         "MaxScoreIterationTerminationCondition": "getMaxScore=max_score setMaxScore=max_score",
-        "MaxTimeIterationTerminationCondition": "getMaxTimeUnit=max_time_unit setMaxTimeUnit=max_time_unit",
+        "MaxTimeIterationTerminationCondition": (
+            "getMaxTimeAmount=max_time getMaxTimeUnit=max_time_unit setMaxTimeAmount=max_time "
+            "setMaxTimeUnit=max_time_unit"
+        ),
     },
     "optimize.earlystopping.savers": {
         "InMemoryModelSaver": "getBestModel getLatestModel saveBestModel saveLatestModel",
@@ -90,7 +93,9 @@ TRAINING: dict[str, dict[str, str]] = {
         ),
     },
     "optimize.regularization": {
-        "WeightDecay": "isApplyLR=apply_lr",
+        "L1Regularization": "getL1=parts:coefficient",
+        "L2Regularization": "getL2=parts:coefficient",
+        "WeightDecay": "getCoeff=parts:coefficient isApplyLR=apply_lr",
     },
     "optimize.schedules": {
         "CycleSchedule": (
@@ -101,7 +106,9 @@ TRAINING: dict[str, dict[str, str]] = {
         "ExponentialSchedule": "getGamma=gamma getInitialValue=initial_value",
         "FixedSchedule": "getValue=value",
         "InverseSchedule": "getGamma=gamma getInitialValue=initial_value getPower=power",
-        "MapSchedule": "getValues=values setScheduleType=schedule_type setValues=values",
+        "MapSchedule": (
+            "getAllKeysSorted=parts:all_keys_sorted getValues=values setScheduleType=schedule_type setValues=values"
+        ),
         "PolySchedule": "getInitialValue=initial_value getMaxIter=max_iter getPower=power",
         "Schedule": "builder=Builder valueAt",
         "SigmoidSchedule": "getGamma=gamma getInitialValue=initial_value getStepSize=step_size",
@@ -115,8 +122,8 @@ TRAINING: dict[str, dict[str, str]] = {
         "AdaBelief": (
             "DEFAULT_BETA1_MEAN_DECAY=beta1 DEFAULT_BETA2_VAR_DECAY=beta2 DEFAULT_EPSILON=epsilon "
             "DEFAULT_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 getEpsilon=epsilon "
-            "getLearningRate=learning_rate hasLearningRate=learning_rate setBeta1=beta1 setBeta2=beta2 "
-            "setEpsilon=epsilon setLearningRate=learning_rate"
+            "getLearningRateSchedule=parts:learning_rate_schedule setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon "
+            "setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.adadelta": {
@@ -128,63 +135,66 @@ TRAINING: dict[str, dict[str, str]] = {
     "optimize.updaters.adagrad": {
         "AdaGrad": (
             "DEFAULT_ADAGRAD_EPSILON=epsilon DEFAULT_ADAGRAD_LEARNING_RATE=learning_rate getEpsilon=epsilon "
-            "getLearningRate=learning_rate hasLearningRate=learning_rate setEpsilon=epsilon "
-            "setLearningRate=learning_rate"
+            "getLearningRateSchedule=parts:learning_rate_schedule setEpsilon=epsilon setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.adam": {
         "Adam": (
             "DEFAULT_ADAM_BETA1_MEAN_DECAY=beta1 DEFAULT_ADAM_BETA2_VAR_DECAY=beta2 DEFAULT_ADAM_EPSILON=epsilon "
             "DEFAULT_ADAM_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 getEpsilon=epsilon "
-            "getLearningRate=learning_rate hasLearningRate=learning_rate setBeta1=beta1 setBeta2=beta2 "
-            "setEpsilon=epsilon setLearningRate=learning_rate"
+            "getLearningRateSchedule=parts:learning_rate_schedule setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon "
+            "setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.adamax": {
         "AdaMax": (
-            "DEFAULT_ADAMAX_BETA1_MEAN_DECAY=beta1 DEFAULT_ADAMAX_BETA2_VAR_DECAY=beta2 "
-            "DEFAULT_ADAMAX_EPSILON=epsilon DEFAULT_ADAMAX_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 "
-            "getEpsilon=epsilon getLearningRate=learning_rate hasLearningRate=learning_rate setBeta1=beta1 "
-            "setBeta2=beta2 setEpsilon=epsilon setLearningRate=learning_rate"
+            "DEFAULT_ADAMAX_BETA1_MEAN_DECAY=beta1 DEFAULT_ADAMAX_BETA2_VAR_DECAY=beta2 DEFAULT_ADAMAX_EPSILON=epsilon "
+            "DEFAULT_ADAMAX_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 getEpsilon=epsilon "
+            "getLearningRateSchedule=parts:learning_rate_schedule setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon "
+            "setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.amsgrad": {
         "AMSGrad": (
             "DEFAULT_AMSGRAD_BETA1_MEAN_DECAY=beta1 DEFAULT_AMSGRAD_BETA2_VAR_DECAY=beta2 "
-            "DEFAULT_AMSGRAD_EPSILON=epsilon DEFAULT_AMSGRAD_LEARNING_RATE=learning_rate getBeta1=beta1 "
-            "getBeta2=beta2 getEpsilon=epsilon getLearningRate=learning_rate hasLearningRate=learning_rate "
-            "setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon setLearningRate=learning_rate"
+            "DEFAULT_AMSGRAD_EPSILON=epsilon DEFAULT_AMSGRAD_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 "
+            "getEpsilon=epsilon getLearningRateSchedule=parts:learning_rate_schedule setBeta1=beta1 setBeta2=beta2 "
+            "setEpsilon=epsilon setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.base": {
-        "Updater": "builder=Builder",
+        "Updater": (
+            "builder=Builder getLearningRate=parts:learning_rate hasLearningRate=parts:has_learning_rate "
+            "stateSize=parts:state_size"
+        ),
     },
     "optimize.updaters.nadam": {
         "Nadam": (
             "DEFAULT_NADAM_BETA1_MEAN_DECAY=beta1 DEFAULT_NADAM_BETA2_VAR_DECAY=beta2 DEFAULT_NADAM_EPSILON=epsilon "
             "DEFAULT_NADAM_LEARNING_RATE=learning_rate getBeta1=beta1 getBeta2=beta2 getEpsilon=epsilon "
-            "getLearningRate=learning_rate hasLearningRate=learning_rate setBeta1=beta1 setBeta2=beta2 "
-            "setEpsilon=epsilon setLearningRate=learning_rate"
+            "getLearningRateSchedule=parts:learning_rate_schedule setBeta1=beta1 setBeta2=beta2 setEpsilon=epsilon "
+            "setLearningRate=learning_rate"
         ),
     },
     "optimize.updaters.nesterovs": {
         "Nesterovs": (
             "DEFAULT_NESTEROV_LEARNING_RATE=learning_rate DEFAULT_NESTEROV_MOMENTUM=momentum "
-            "getLearningRate=learning_rate getMomentum=momentum hasLearningRate=learning_rate "
-            "setLearningRate=learning_rate setMomentum=momentum"
+            "currentMomentum=parts:current_momentum getLearningRateSchedule=parts:learning_rate_schedule "
+            "getMomentum=momentum getMomentumISchedule=parts:momentum_schedule setLearningRate=learning_rate "
+            "setMomentum=momentum"
         ),
     },
     "optimize.updaters.rmsprop": {
         "RmsProp": (
             "DEFAULT_RMSPROP_EPSILON=epsilon DEFAULT_RMSPROP_LEARNING_RATE=learning_rate "
-            "DEFAULT_RMSPROP_RMSDECAY=rms_decay getEpsilon=epsilon getLearningRate=learning_rate "
-            "getRmsDecay=rms_decay hasLearningRate=learning_rate setEpsilon=epsilon setLearningRate=learning_rate "
-            "setRmsDecay=rms_decay"
+            "DEFAULT_RMSPROP_RMSDECAY=rms_decay getEpsilon=epsilon "
+            "getLearningRateSchedule=parts:learning_rate_schedule getRmsDecay=rms_decay setEpsilon=epsilon "
+            "setLearningRate=learning_rate setRmsDecay=rms_decay"
         ),
     },
     "optimize.updaters.sgd": {
         "Sgd": (
-            "DEFAULT_SGD_LR=learning_rate getLearningRate=learning_rate hasLearningRate=learning_rate "
+            "DEFAULT_SGD_LR=learning_rate getLearningRateSchedule=parts:learning_rate_schedule "
             "setLearningRate=learning_rate"
         ),
     },

@@ -219,6 +219,12 @@ class CapsuleLayer(SameDiffConf):
     input_capsule_dimensions: Count | None = None
     runtime: ClassVar = CapsuleRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsules", "capsule_dimensions", "routings")
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **SameDiffConf.builder_verbs,
+        "input_shape": lambda builder, capsules, dimensions: builder.input_capsules(capsules).input_capsule_dimensions(
+            dimensions
+        ),
+    }
     form: ClassVar[JavaForm] = SameDiffConf.form.more(
         {
             "capsules": ("capsules", "size"),

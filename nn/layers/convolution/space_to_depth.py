@@ -95,6 +95,7 @@ class SpaceToDepthLayer(PlacesConf):
     runtime: ClassVar = SpaceToDepthRuntime
     DataFormat: ClassVar = CNN2DFormat
     positional: ClassVar[tuple[str, ...]] = ("blocks", "data_format")
+    builder_names: ClassVar[dict[str, str]] = {**PlacesConf.builder_names, "block_size": "blocks"}
     formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = PlacesConf.form.more({"blockSize": ("blocks", "plain")}, PARAMETERLESS).formatted(
         "dataFormat"

@@ -235,6 +235,7 @@ class OCNNOutputLayer(FeedForwardConf):
         **BaseLayerConf.builder_verbs,
         "hidden_layer_size": lambda builder, size: builder.hidden_size(size),
     }
+    builder_ignored: ClassVar[frozenset[str]] = BaseLayerConf.builder_ignored | {"loss"}
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(
         {
             "configureR": ("configure_r", "plain"),

@@ -10,6 +10,7 @@ import nd
 from nd.typing import Array
 
 from ...terms import data_formats
+from ...terms.builder_names import of_parameter
 from ...terms.distributions import Distribution
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.weights import weight_init_of
@@ -55,6 +56,11 @@ class RecurrentConf(SeriesConf):
         {"weightInitFnRecurrent": ("weight_init_recurrent", "weight init")}, TIMED
     ).formatted("rnnDataFormat")
     shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **SeriesConf.builder_verbs,
+        **dict.fromkeys(("constrain_input_weights", "input_weight_constraints"), of_parameter("W")),
+        **dict.fromkeys(("constrain_recurrent", "recurrent_constraints"), of_parameter("RW")),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

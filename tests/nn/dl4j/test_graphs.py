@@ -70,7 +70,7 @@ def test_what_a_graph_is_asked_for():
     assert net.getNumOutputArrays() == 1
     assert net.getNumLayers() == 3
     assert net.topologicalSortOrder()[:2] == ["in", "more"]
-    assert net.getLayer(0) is net.getLayer("b") is net.getVertex("b")
+    assert net.getLayer(0) is net.getLayer("b") is net.getVertex("b").getLayer()
     assert net.getOutputLayer(0) is net.getLayer("out")
     assert (net.layerSize("out"), net.layerInputSize("b"), net.layerSize(1)) == (3, 4, 5)
     assert net.getConfiguration().getNetworkInputs() == ("in", "more")

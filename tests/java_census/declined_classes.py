@@ -1,0 +1,118 @@
+"""Deeplearning4j's classes that this library has not, and why: pattern of names without "org." -> reason."""
+
+_ABSTRACT = "Abstract or an interface: the classes below it are counted with all that they inherit."
+_CACHE = "A list of minibatches is a cache: ExistingDataSetIterator."
+_CUDNN = "A helper of cuDNN or oneDNN: backends are chosen by nd.set_backend."
+_JSON = "Part of Java's reading and writing of JSON."
+_PARAMETERS = "Which parameters a layer has stands in its param_specs."
+_PRETRAINED = "Comes with the layers that are pretrained: AutoEncoder and VariationalAutoencoder."
+_SAME_DIFF = "Needs SameDiff."
+_UPDATERS = "An updater at work on arrays of Java's: Updater.apply does it here."
+_YOLO = "Comes with YOLO's layer."
+
+DECLINED_CLASSES = {
+    "deeplearning4j.earlystopping.scorecalc.AutoencoderScoreCalculator": _PRETRAINED,
+    "deeplearning4j.earlystopping.scorecalc.VAE*": _PRETRAINED,
+    "deeplearning4j.earlystopping.scorecalc.base.*": _ABSTRACT,
+    "deeplearning4j.nn.adapters.*": "An adapter of outputs for servers: a function of the output does it.",
+    "deeplearning4j.nn.api.FwdPassType": "Says inside of Java how a network runs.",
+    "deeplearning4j.nn.api.Layer$Type": "Java's kinds of layers, which none of its programs asks for.",
+    "deeplearning4j.nn.api.MaskState": "Says inside of Java whether a mask is on; here a mask is there or None.",
+    "deeplearning4j.nn.api.ModelAdapter": "An adapter of outputs for servers: a function of the output does it.",
+    "deeplearning4j.nn.api.ParamInitializer": _PARAMETERS,
+    "deeplearning4j.nn.api.Trainable": _ABSTRACT,
+    "deeplearning4j.nn.api.TrainingConfig": _ABSTRACT,
+    "deeplearning4j.nn.api.layers.IOutputLayer": _ABSTRACT,
+    "deeplearning4j.nn.api.layers.RecurrentLayer": _ABSTRACT,
+    "deeplearning4j.nn.conf.DataFormat": _ABSTRACT,
+    "deeplearning4j.nn.conf.NeuralNetConfiguration$ListBuilder$InputTypeBuilder": (
+        "Another way to say setInputType(InputType...), which Java has deprecated."
+    ),
+    "deeplearning4j.nn.conf.distribution.Distributions": _JSON,
+    "deeplearning4j.nn.conf.distribution.serde.*": _JSON,
+    "deeplearning4j.nn.conf.dropout.DropoutHelper": _CUDNN,
+    "deeplearning4j.nn.conf.inputs.InvalidInputTypeException": "nd.ConfigurationError and nd.ShapeError stand for it.",
+    "deeplearning4j.nn.conf.layers.*BaseConvBuilder": _ABSTRACT,
+    "deeplearning4j.nn.conf.layers.AutoEncoder*": _PRETRAINED,
+    "deeplearning4j.nn.conf.layers.BasePretrainNetwork*": _PRETRAINED,
+    "deeplearning4j.nn.conf.layers.BaseUpsamplingLayer": _ABSTRACT,
+    "deeplearning4j.nn.conf.layers.ConvolutionLayer$*Algo": "An algorithm of cuDNN's.",
+    "deeplearning4j.nn.conf.layers.InputTypeUtil": "Helper functions inside of Java's layers.",
+    "deeplearning4j.nn.conf.layers.LayerValidation": "Helper functions inside of Java's layers.",
+    "deeplearning4j.nn.conf.layers.objdetect.*": _YOLO,
+    "deeplearning4j.nn.conf.layers.samediff.*": _SAME_DIFF,
+    "deeplearning4j.nn.conf.layers.util.MaskLayer": "Keras import: masks of the features do what it does.",
+    "deeplearning4j.nn.conf.layers.variational.*": _PRETRAINED,
+    "deeplearning4j.nn.conf.memory.*": "A report of Java's memory.",
+    "deeplearning4j.nn.conf.misc.DummyConfig": "A stand-in inside of Java.",
+    "deeplearning4j.nn.conf.module.GraphBuilderModule": "An interface that nothing of Java's uses.",
+    "deeplearning4j.nn.conf.preprocessor.ComposableInputPreProcessor": (
+        "A chain of preprocessors: write one InputPreProcessor of your own that calls them."
+    ),
+    "deeplearning4j.nn.conf.serde.*": _JSON,
+    "deeplearning4j.nn.conf.stepfunctions.*": "A step function is the name of one here: step_function.",
+    "deeplearning4j.nn.graph.util.*": "Helper functions inside of Java's graphs.",
+    "deeplearning4j.nn.graph.vertex.BaseGraphVertex": _ABSTRACT,
+    "deeplearning4j.nn.graph.vertex.BaseWrapperVertex": _ABSTRACT,
+    "deeplearning4j.nn.layers.BasePretrainNetwork": _PRETRAINED,
+    "deeplearning4j.nn.layers.HelperUtils": _CUDNN,
+    "deeplearning4j.nn.layers.LayerHelper": _CUDNN,
+    "deeplearning4j.nn.layers.convolution.ConvolutionHelper": _CUDNN,
+    "deeplearning4j.nn.layers.convolution.subsampling.SubsamplingHelper": _CUDNN,
+    "deeplearning4j.nn.layers.feedforward.autoencoder.*": _PRETRAINED,
+    "deeplearning4j.nn.layers.mkldnn.*": _CUDNN,
+    "deeplearning4j.nn.layers.normalization.*Helper": _CUDNN,
+    "deeplearning4j.nn.layers.objdetect.*": _YOLO,
+    "deeplearning4j.nn.layers.ocnn.OCNNOutputLayer$OCNNLossFunction": "OCNNOutputLayer itself has the loss.",
+    "deeplearning4j.nn.layers.ocnn.OCNNParamInitializer": _PARAMETERS,
+    "deeplearning4j.nn.layers.recurrent.FwdPassReturn": "What Java's recurrent layers keep for the backward pass.",
+    "deeplearning4j.nn.layers.recurrent.LSTMHelper*": _CUDNN,
+    "deeplearning4j.nn.layers.samediff.*": _SAME_DIFF,
+    "deeplearning4j.nn.layers.util.*": "Keras import: masks of the features do what it does.",
+    "deeplearning4j.nn.layers.variational.*": _PRETRAINED,
+    "deeplearning4j.nn.modelimport.*": "Keras import.",
+    "deeplearning4j.nn.params.*": _PARAMETERS,
+    "deeplearning4j.nn.updater.LayerUpdater": "Updates one layer inside of Java.",
+    "deeplearning4j.nn.updater.Updater*": "A block of the updater inside of Java.",
+    "deeplearning4j.nn.weights.IWeightInit": "An initialisation of your own is a Distribution here.",
+    "deeplearning4j.nn.weights.WeightInitUtil": "Helper functions inside of Java's layers.",
+    "deeplearning4j.nn.weights.embeddings.*": "Weights of embeddings from arrays: call set_param after init.",
+    "deeplearning4j.nn.workspace.*": "Workspaces are Java's memory.",
+    "nd4j.evaluation.EvaluationUtils": "Formulas inside of Java's evaluations: nd.evaluation.metrics has them.",
+    "nd4j.evaluation.classification.ROC$CountsForThreshold": "Counts inside of a ROC: its curves show them.",
+    "nd4j.evaluation.custom.*": "An evaluation of your own is a subclass of IEvaluation here.",
+    "nd4j.evaluation.meta.*": "The metadata of examples are not kept.",
+    "nd4j.evaluation.serde.*": _JSON,
+    "nd4j.linalg.activations.impl.ActivationPReLU": "PReLULayer has the activation with its parameters.",
+    "nd4j.linalg.dataset.BalanceMinibatches*": 'Writes files of balanced minibatches: fit has class_weight="balanced".',
+    "nd4j.linalg.dataset.api.DataSetUtil": "Helper functions inside of Java's normalizers.",
+    "nd4j.linalg.dataset.api.iterator.*Factory": _ABSTRACT,
+    "nd4j.linalg.dataset.api.iterator.BaseDatasetIterator": _ABSTRACT,
+    "nd4j.linalg.dataset.api.iterator.Block*": _ABSTRACT,
+    "nd4j.linalg.dataset.api.iterator.CachingDataSetIterator": _CACHE,
+    "nd4j.linalg.dataset.api.iterator.Parallel*": "For several devices at a time.",
+    "nd4j.linalg.dataset.api.iterator.StandardScaler": "NormalizerStandardize has taken its place in Java too.",
+    "nd4j.linalg.dataset.api.iterator.Test*": "For tests of Java's own.",
+    "nd4j.linalg.dataset.api.iterator.cache.*": _CACHE,
+    "nd4j.linalg.dataset.api.iterator.enums.*": "For several devices at a time.",
+    "nd4j.linalg.dataset.api.iterator.fetcher.*": _ABSTRACT,
+    "nd4j.linalg.dataset.api.preprocessor.*Strategy": "Inside of Java's normalizers.",
+    "nd4j.linalg.dataset.api.preprocessor.AbstractNormalizer": _ABSTRACT,
+    "nd4j.linalg.dataset.api.preprocessor.CropAndResize*": "Resizes images by ND4J's image operations: use Pillow.",
+    "nd4j.linalg.dataset.api.preprocessor.classimbalance.*": (
+        'Masks examples of the frequent classes at random: fit has class_weight="balanced".'
+    ),
+    "nd4j.linalg.dataset.api.preprocessor.serializer.*Strategy": "Inside of NormalizerSerializer.",
+    "nd4j.linalg.dataset.api.preprocessor.serializer.NormalizerType": "Inside of NormalizerSerializer.",
+    "nd4j.linalg.dataset.api.preprocessor.stats.*": "Statistics inside of normalizers, which ours have as arrays.",
+    "nd4j.linalg.dataset.callbacks.*": "For several devices at a time.",
+    "nd4j.linalg.learning.*Updater": _UPDATERS,
+    "nd4j.linalg.learning.legacy.*": _UPDATERS,
+    "nd4j.linalg.learning.regularization.Regularization$ApplyStep": "Says inside of Java when a penalty is applied.",
+    "nd4j.linalg.lossfunctions.LossUtil": "Helper functions inside of Java's losses.",
+    "nd4j.linalg.lossfunctions.SameDiffLoss": _SAME_DIFF,
+    "nd4j.linalg.lossfunctions.impl.LossMixtureDensity$MixtureDensityComponents": (
+        "extractComponents returns them as a tuple."
+    ),
+    "nd4j.linalg.lossfunctions.serde.*": _JSON,
+}
