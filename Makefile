@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
-	@echo "make gpu-check  check and measure on a GPU   make lint       ruff and mypy"
+	@echo "make gpu-check  check and measure on a GPU   make lint       ruff, mypy, Pyright"
 	@echo "make bench      measure against PyTorch, most of an hour; make bench-quick: some minutes, prints only"
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
@@ -85,6 +85,7 @@ lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.typed_blocks
 
 format: $(VENV)/dev
 	$(BIN)/python -m tests.type_imports

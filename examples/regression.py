@@ -26,7 +26,7 @@ from optimize import CollectScoresListener
 
 def articles_network(seed: int, learning_rate: float, retain: float) -> MultiLayerConfiguration:
     """Return the network of the articles: 1 - 2 - 1, with dropout on the first layer's input."""
-    return (
+    conf: MultiLayerConfiguration = (
         NeuralNetConfiguration.Builder()
         .seed(seed).iterations(1)
         .optimizationAlgo(OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT)
@@ -36,6 +36,7 @@ def articles_network(seed: int, learning_rate: float, retain: float) -> MultiLay
         .layer(1, OutputLayer.Builder(LossFunction.MSE).activation(Activation.IDENTITY).nIn(2).nOut(1).build())
         .pretrain(False).backprop(True).build()
     )  # fmt: skip
+    return conf
 
 
 def main() -> None:

@@ -37,12 +37,12 @@ def control_chart(kind: str, length: int, random: np.random.Generator) -> np.nda
     t = np.arange(length)
     series = LEVEL + random.uniform(-3.0, 3.0, length) * SPREAD
     if kind == "cyclic":
-        return series + random.uniform(10.0, 15.0) * np.sin(2.0 * np.pi * t / random.uniform(10.0, 15.0))
-    if kind in ("increasing", "decreasing"):
-        return series + (1 if kind == "increasing" else -1) * random.uniform(0.2, 0.5) * t
-    if kind.startswith("shift"):
+        series += random.uniform(10.0, 15.0) * np.sin(2.0 * np.pi * t / random.uniform(10.0, 15.0))
+    elif kind in ("increasing", "decreasing"):
+        series += (1 if kind == "increasing" else -1) * random.uniform(0.2, 0.5) * t
+    elif kind.startswith("shift"):
         begins = t >= random.uniform(length / 3.0, 2.0 * length / 3.0)
-        return series + (1 if kind == "shift up" else -1) * random.uniform(7.5, 20.0) * begins
+        series += (1 if kind == "shift up" else -1) * random.uniform(7.5, 20.0) * begins
     return series
 
 

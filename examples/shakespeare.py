@@ -55,7 +55,7 @@ def character_model(characters: int, seed: int, iterations: int) -> MultiLayerCo
 def loss_per_character(net: MultiLayerNetwork, iterator: CharacterIterator) -> float:
     """Return the mean loss of a character in nats."""
     losses = [(net.score(data) / data.features.shape[2], len(data.features)) for data in iterator]
-    return sum(loss * pieces for loss, pieces in losses) / sum(pieces for _, pieces in losses)
+    return float(sum(loss * pieces for loss, pieces in losses) / sum(pieces for _, pieces in losses))
 
 
 def written(

@@ -1,6 +1,5 @@
 """README.md and the pages of docs/: their code runs as it stands there, their links and files are there."""
 
-import pathlib
 import re
 import shutil
 
@@ -10,22 +9,14 @@ import pytest
 import nd
 from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
 from tests.cells import every_row
+from tests.source_files import ROOT
+from tests.typed_blocks import PAGES, blocks_of
 
-ROOT = pathlib.Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKING = [*PAGES, ROOT / "CONTRIBUTING.md"]
 FROM_JAVA = ROOT / "tests" / "cases" / "java_runs" / "train" / "updater_wd_Adam" / "model.zip"
 MNIST = "MnistDataSetIterator"
 FEW_BATCHES = 3
 ACCURACY = 0.85
-
-
-def blocks_of(page):
-    """Yield the Python of a page, each block with empty lines before it, so that an error names the page's line."""
-    text = page.read_text()
-    for found in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        line = text.count("\n", 0, found.start(1))
-        yield pytest.param(page, "\n" * line + found[1], id=f"{page.name}:{line + 1}")
 
 
 def named(pattern, pages):
@@ -46,7 +37,7 @@ def run(page, block):
     return names
 
 
-BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+BLOCKS = [pytest.param(page, text, id=f"{page.name}:{line}") for page in PAGES for line, text in blocks_of(page)]
 
 
 def test_there_are_blocks_to_run():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,13 @@ class AlignmentMode(JavaEnum):
     """All begin at the first time step, and zeros follow."""
     EQUAL_LENGTH = "equal_length"
     """They are equally long already, in every minibatch."""
+
+
+if TYPE_CHECKING:
+    Alignment = AlignmentMode | Literal["align_end", "align_start", "equal_length"]
+    """What an argument takes; `nd.arguments.checked` makes an AlignmentMode of it."""
+else:
+    Alignment = AlignmentMode
 
 
 class SeriesColumns(NamedTuple):
@@ -67,8 +74,8 @@ class AlignedSeries:
     Source: org.deeplearning4j.datasets.datavec.RecordReaderMultiDataSetIterator.
     """
 
-    def __init__(self, who: str, readers: Mapping[str, CSVSequenceRecordReader], mode: AlignmentMode) -> None:
-        self._who, self._readers, self._mode = who, readers, mode
+    def __init__(self, who: str, readers: Mapping[str, CSVSequenceRecordReader], mode: Alignment) -> None:
+        self._who, self._readers, self._mode = who, readers, AlignmentMode(mode)
         self._dtype = np.dtype(default_dtype())
         for reader in readers.values():
             reader.check_initialized(who)

@@ -6,7 +6,7 @@ import numpy as np
 
 from backends.errors import ConfigurationError
 from nd.arguments import Count, checked
-from nd.dataset.alignment import AlignedSeries, AlignmentMode, SeriesColumns
+from nd.dataset.alignment import AlignedSeries, Alignment, AlignmentMode, SeriesColumns
 from nd.dataset.checks import check_count
 from nd.dataset.csv_numbers import split_columns
 from nd.dataset.dataset import DataSet
@@ -93,7 +93,7 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
         batch: Count = 32,
         num_classes: Count | None = None,
         regression: bool = False,
-        alignment_mode: AlignmentMode | None = None,
+        alignment_mode: Alignment | None = None,
         *,
         label_index: int | None = None,
         label_index_to: int | None = None,

@@ -8,7 +8,7 @@ from typing import Self
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import Count, Natural, checked
 from nd.classes import ExplainedType
-from nd.dataset.alignment import AlignedSeries, AlignmentMode, SeriesColumns
+from nd.dataset.alignment import AlignedSeries, Alignment, AlignmentMode, SeriesColumns
 from nd.dataset.checks import check_count
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
@@ -70,7 +70,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
         readers: Mapping[str, CSVSequenceRecordReader],
         inputs: Sequence[SeriesColumns],
         outputs: Sequence[SeriesColumns] = (),
-        alignment_mode: AlignmentMode = AlignmentMode.ALIGN_START,
+        alignment_mode: Alignment = AlignmentMode.ALIGN_START,
     ) -> None:
         who = type(self).__name__
         if not readers or not inputs:
@@ -101,7 +101,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
             self._readers: dict[str, CSVSequenceRecordReader] = {}
             self._inputs: list[SeriesColumns] = []
             self._outputs: list[SeriesColumns] = []
-            self._mode = AlignmentMode.ALIGN_START
+            self._mode: Alignment = AlignmentMode.ALIGN_START
 
         @checked
         def add_sequence_reader(self, name: str, reader: CSVSequenceRecordReader) -> Self:
@@ -111,7 +111,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
             return self
 
         @checked
-        def sequence_alignment_mode(self, mode: AlignmentMode) -> Self:
+        def sequence_alignment_mode(self, mode: Alignment) -> Self:
             """Set how series of different length lie beside each other; they begin together unless it is set."""
             self._mode = mode
             return self

@@ -146,7 +146,7 @@ def _read_back(text: str, beside: bytes | None) -> str:
 
 
 @checked
-def load(path: Source, load_updater: bool = True, strict: bool = True) -> Network:
+def load(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork | ComputationGraph:
     """Read a network of either kind from a file of `save` or of Java; parameters and errors as `restore_model`."""
     return restore_model(path, load_updater, strict)
 

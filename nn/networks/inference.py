@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVarTuple, overload
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
@@ -24,6 +24,7 @@ from .intake import feature_batches, inputs_of, minibatches
 if TYPE_CHECKING:
     from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
 
+Evaluations = TypeVarTuple("Evaluations")
 _HALF = 0.5
 _NAMES: Any = rule_of(Sequence[str])
 _STEPS: Any = rule_of(Natural)
@@ -97,6 +98,10 @@ class Inference(NetworkCore):
         with Restoring(), self.on_backend():
             return [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
 
+    @overload
+    def predict(self, x: DataSet) -> list[str]: ...
+    @overload
+    def predict(self, x: Any) -> Array: ...
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
 
@@ -220,7 +225,13 @@ class Inference(NetworkCore):
         self._evaluate("evaluate_roc_multi_class", data, labels, {number: [roc]})
         return roc
 
-    def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[IEvaluation, ...]:
+    @overload
+    def do_evaluation(
+        self, data: Any, evaluations: Mapping[str | int, IEvaluation | Sequence[IEvaluation]], /
+    ) -> tuple[IEvaluation, ...]: ...
+    @overload
+    def do_evaluation(self, data: Any, *evaluations: *Evaluations) -> tuple[*Evaluations]: ...
+    def do_evaluation(self, data: Any, *evaluations: *Evaluations) -> tuple[Any, ...]:
         """Show the predictions for all minibatches to several evaluations, in one pass.
 
         Parameters
@@ -235,11 +246,12 @@ class Inference(NetworkCore):
         DataError
             The iterator is empty, or labels are missing.
         """
-        of_outputs: dict[int, list[Any]] = {0: list(evaluations)}
-        if len(evaluations) == 1 and isinstance(evaluations[0], Mapping):
+        given: tuple[Any, ...] = evaluations
+        of_outputs: dict[int, list[Any]] = {0: list(given)}
+        if len(given) == 1 and isinstance(given[0], Mapping):
             of_outputs = {
                 self._output_number("do_evaluation", output): [*several] if isinstance(several, Iterable) else [several]
-                for output, several in evaluations[0].items()
+                for output, several in given[0].items()
             }
         self._evaluate("do_evaluation", data, None, of_outputs)
         return tuple(evaluation for several in of_outputs.values() for evaluation in several)

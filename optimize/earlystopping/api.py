@@ -35,7 +35,7 @@ class EarlyStoppingModel(Model, Protocol):
     def end_epoch(self, count: bool = True) -> None:
         """Tell the listeners that an epoch is over and, by default, count it."""
 
-    def score(self, data: DataSet | MultiDataSet | None = None, training: bool = False) -> float:
+    def score(self, data: DataSet | MultiDataSet | None = None, *, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`."""
 
     def evaluate(self, data: Any) -> Evaluation:
