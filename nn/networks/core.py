@@ -135,10 +135,10 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     def vectors(self) -> FlatVectors:
         """The flat vectors with their updater; raise ConfigurationError before `init`."""
         if self._vectors is None:
-            self._check_init()
+            self.check_init()
         return self._vectors  # type: ignore[return-value]
 
-    def _check_init(self) -> None:
+    def check_init(self) -> None:
         """Raise ConfigurationError unless there are parameters."""
         if self._vectors is None:
             raise nd.ConfigurationError(f"{type(self).__name__}: init() must come first. Call net.init().")
@@ -333,7 +333,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     def _check_losses(self) -> None:
         """Raise ConfigurationError unless every output is of a layer with a loss."""
-        self._check_init()
+        self.check_init()
         for number in self.shared_nodes.outputs:
             layer = self.layers[number]
             if not isinstance(layer, OutputMixin):

@@ -94,19 +94,19 @@ class ComputationGraph(Network):
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
         """
-        self._check_init()
+        self.check_init()
         return self.layers[self._checked_layer("get_layer", layer)]
 
     @checked
     def get_output_layer(self, output: Natural = 0) -> Any:
         """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
-        self._check_init()
+        self.check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
     def get_vertex(self, name: str) -> Any:
         """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
-        self._check_init()
+        self.check_init()
         return self.layers[self._checked_node("get_vertex", name)]
 
     def _number(self, name: str) -> int:
@@ -122,7 +122,7 @@ class ComputationGraph(Network):
 
     def set_inputs(self, *xs: Any) -> None:
         """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
-        self._check_init()
+        self.check_init()
         features = unmasked_inputs_of(self, "set_inputs", xs)
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_features(features)
@@ -130,7 +130,7 @@ class ComputationGraph(Network):
 
     def set_labels(self, *ys: Any) -> None:
         """Set the minibatch's labels, ``[N, n_out]`` for every output, or classes as `fit` takes them."""
-        self._check_init()
+        self.check_init()
         labels = labels_of(self, "set_labels", ys)
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_labels(labels)
@@ -162,13 +162,13 @@ class ComputationGraph(Network):
 
     def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
         """Set the minibatch's masks: lists with a mask or None for each array, or None; see `MultiDataSet`."""
-        self._check_init()
+        self.check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
 
     def get_inputs(self) -> list[Array]:
         """Return the current minibatch's features, or an empty list before they are set."""
-        self._check_init()
+        self.check_init()
         return list(map(outward, self.batch.features, self.conf.formats.inputs))
 
     @checked
@@ -179,7 +179,7 @@ class ComputationGraph(Network):
 
     def get_labels(self) -> list[Array]:
         """Return the current minibatch's labels, or an empty list before they are set."""
-        self._check_init()
+        self.check_init()
         return list(map(outward, self.batch.labels, self.conf.formats.outputs))
 
     # ---- activations and gradients
@@ -248,7 +248,7 @@ class ComputationGraph(Network):
 
         `xs` are the features of the inputs, a list, or one array; the rest is as in `MultiLayerNetwork`.
         """
-        self._check_init()
+        self.check_init()
         given = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (xs,))
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features, passed = self._pass_from_stored(given, training, store_last_for_tbptt)
@@ -272,7 +272,7 @@ class ComputationGraph(Network):
     ) -> dict[str, Array]:
         """Return those of every input and of the vertices up to a layer, for features or the minibatch that is set."""
         train = converted("feed_forward", "train", SWITCH, train, False)
-        self._check_init()
+        self.check_init()
         stop = None if last_layer is None else self._checked_layer("feed_forward", last_layer) + 1
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
         features, masks = inputs_of(self, "feed_forward", xs) if xs else ((), ())

@@ -41,7 +41,7 @@ class Inference(NetworkCore):
         labels_masks: Sequence[Any] = (),
     ) -> tuple[Array, ...]:
         """Return the activations of every output for features of every input, new arrays: `output` of any network."""
-        self._check_init()
+        self.check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
         with self.lock, Restoring(), self.on_backend():
@@ -66,7 +66,7 @@ class Inference(NetworkCore):
 
     def masks_of_outputs(self, data: Any) -> list[Array | None]:
         """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
-        self._check_init()
+        self.check_init()
         with Restoring(), self.on_backend():
             batch = self.batch.another(nd.fresh_buffers(self.dtype))
             parts = data.multi
@@ -274,7 +274,7 @@ class Inference(NetworkCore):
         return number
 
     def _evaluate(self, who: str, data: Any, labels: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
-        self._check_init()
+        self.check_init()
         for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__

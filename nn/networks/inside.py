@@ -98,7 +98,7 @@ class Inside(Inference):
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
-        self._check_init()
+        self.check_init()
         with Restoring(), self.on_backend():
             return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
@@ -172,7 +172,7 @@ class Inside(Inference):
             net.fit(x, y)
             activation, epsilon = net.kept("conv1")
         """
-        self._check_init()
+        self.check_init()
         numbers = sorted({self._checked_node("keep", name) for name in names})
         with self.lock:
             self.shared_nodes.keeps = tuple(self.conf.nodes[number].name for number in numbers)
@@ -192,7 +192,7 @@ class Inside(Inference):
         ConfigurationError
             It has not been kept.
         """
-        self._check_init()
+        self.check_init()
         number = self._checked_node("kept", name)
         node, data_format = self.conf.nodes[number], self.conf.formats.behind[number]
         with self.lock, Restoring(), self.on_backend():
@@ -233,7 +233,7 @@ class Inside(Inference):
 
         Dropout and weight noise are those of the last `feed_forward` in training.
         """
-        self._check_init()
+        self.check_init()
         batch, outputs = self.batch, self.conf.output_nodes
         if not batch.features:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
@@ -278,12 +278,12 @@ class Inside(Inference):
 
     def clear_masks(self) -> None:
         """Forget the masks of the minibatch that is set."""
-        self._check_init()
+        self.check_init()
         self.batch.set_masks((), ())
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""
-        self._check_init()
+        self.check_init()
         self.batch.clear()
 
 

@@ -54,7 +54,7 @@ class MultiLayerNetwork(Network):
         ConfigurationError, ChoiceError
             There is no such layer.
         """
-        self._check_init()
+        self.check_init()
         return self.layers[self._checked_node("get_layer", index)]
 
     # ---- layers
@@ -71,7 +71,7 @@ class MultiLayerNetwork(Network):
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the runtime of the last layer."""
-        self._check_init()
+        self.check_init()
         return self.layers[-1]
 
     @checked
@@ -95,7 +95,7 @@ class MultiLayerNetwork(Network):
         return self._activations_of(layer, layer, x, training)
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
-        self._check_init()
+        self.check_init()
         (x,) = unmasked_inputs_of(self, "activate_selected_layers", (x,))
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
@@ -125,7 +125,7 @@ class MultiLayerNetwork(Network):
 
     def set_input(self, x: Any) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
-        self._check_init()
+        self.check_init()
         xs = unmasked_inputs_of(self, "set_input", (x,))
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_features(xs)
@@ -133,24 +133,24 @@ class MultiLayerNetwork(Network):
 
     def get_input(self) -> Array | None:
         """Return the current minibatch's features ``[N, ...]`` on the network's backend; None before they are set."""
-        self._check_init()
+        self.check_init()
         return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
         """Return the current minibatch's labels, or None before they are set."""
-        self._check_init()
+        self.check_init()
         return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``, or classes as `fit` takes them."""
-        self._check_init()
+        self.check_init()
         labels = labels_of(self, "set_labels", (y,))
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_labels(labels)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
         """Set the minibatch's masks, or None for no mask; see `DataSet` for their shapes."""
-        self._check_init()
+        self.check_init()
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_masks((features_mask,), (labels_mask,))
 
@@ -222,7 +222,7 @@ class MultiLayerNetwork(Network):
         Source: DL4J ``MultiLayerNetwork.rnnActivateUsingStoredState``. Differs: LSTM and SimpleRnn of Java begin at
         zeros, whatever rnnTimeStep has stored.
         """
-        self._check_init()
+        self.check_init()
         xs = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (x,))
         with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features, passed = self._pass_from_stored(xs, training, store_last_for_tbptt)
@@ -253,7 +253,7 @@ class MultiLayerNetwork(Network):
         ConfigurationError
             There is no such layer.
         """
-        self._check_init()
+        self.check_init()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         features, masks = inputs_of(self, "feed_forward", (x,))

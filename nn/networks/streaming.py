@@ -45,7 +45,7 @@ class Streaming(NetworkCore):
 
     def _step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
         """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
-        self._check_init()
+        self.check_init()
         with self.lock, Restoring(), self.on_backend():
             batch, are_steps = self._set_pieces("rnn_time_step", xs)
             step = batch.step_without_labels(self._stored_for)
@@ -174,14 +174,14 @@ class Streaming(NetworkCore):
 
     def update_rnn_state_with_tbptt_state(self) -> None:
         """Store the state that `rnn_activate_using_stored_state` has left with ``store_last_for_tbptt=True``."""
-        self._check_init()
+        self.check_init()
         self.stored, self._left = self._left, None
 
     # ---- layers with a state
 
     def _stateful(self) -> dict[str, tuple[Node, slice]]:
         """Return the nodes that carry a state by their layers' names, each with its place in the state of all."""
-        self._check_init()
+        self.check_init()
         confs = self.conf.nodes
         return {
             getattr(confs[node.position].conf, "name", None) or node.name: (node, place)

@@ -342,7 +342,7 @@ class Trainable(NetworkCore):
         Java a `bias_updater` keeps its own rate. Source: DL4J ``MultiLayerNetwork.setLearningRate``. Differs: Java
         says nothing where there is no rate to be changed.
         """
-        self._check_init()
+        self.check_init()
         confs: list[Any] = [node.conf for node in self.conf.nodes]
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):

@@ -19,7 +19,7 @@ from .classes import ClassStub, is_listed
 
 PATH = ROOT / "nn" / "dl4j" / "__init__.pyi"
 HEAD = '''"""Types of nn.dl4j. `python -m tests.dl4j_stubs` writes them, and so does `make format`."""
-# mypy: disable-error-code="assignment, misc, override, type-arg"
+# mypy: disable-error-code="assignment, metaclass, misc, override, type-arg"
 # A Builder is a class here, of which the library has a function; classes that are abstract or generic there are so too.
 
 '''

@@ -93,6 +93,8 @@ class Translation(ast.NodeTransformer):
     def text(self, annotation: Any) -> str:
         """Return an annotation for the stub."""
         written = annotation if isinstance(annotation, str) else _text(annotation)
+        if written.startswith("*"):  # of several arguments, whose types a TypeVarTuple has
+            return "typing.Any"
         return ast.unparse(self.visit(ast.parse(written, mode="eval").body))
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
@@ -107,6 +109,8 @@ class Translation(ast.NodeTransformer):
         if root.endswith("Literal"):
             return ast.Subscript(self.visit(node.value), node.slice, node.ctx)
         value = self.visit(node.value)
+        if any(isinstance(part, ast.Starred) for part in ast.walk(node.slice)):
+            return _expression(f"{ast.unparse(value)}[typing.Any, ...]")
         if ast.unparse(value) in ("typing.Any", *self.named):  # the stub's classes are not generic
             return value
         return ast.Subscript(value, self.visit(node.slice), node.ctx)

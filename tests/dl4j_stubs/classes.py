@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import typing
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from nn.dl4j.names import NAMES
 from nn.dl4j.naming import OF_OBJECTS, Assigning, Default, Renamed
 from tests.java_spelling import is_javas
 
-from .annotations import Translation
+from .annotations import Translation, bindings
 
 WITHIN = InputPreProcessor, InputType
 """Classes that programs hand over, and seldom get from a method."""
@@ -23,6 +24,11 @@ OURS = ("backends", "nd", "nn", "optimize")
 def is_listed(kind: Any) -> bool:
     """Tell whether a class, or a base of it, has names in the table."""
     return isinstance(kind, type) and any(base.__qualname__ in NAMES.get(base.__module__, {}) for base in kind.__mro__)
+
+
+def top_name(kind: type) -> str:
+    """Return the name at the top of its module under which a class stands."""
+    return kind.__qualname__.partition(".")[0]
 
 
 class ClassStub:
@@ -44,9 +50,12 @@ class ClassStub:
 
     def __init__(self, kind: type, name: str, stub_name: Callable[[Any], str | None]) -> None:
         self.kind, self.name, self.stub_name = kind, name, stub_name
-        self.modules = {kind.__module__}
+        real = next(
+            one for one in kind.__mro__ if isinstance(bindings(one.__module__).get(top_name(one)), ast.ClassDef)
+        )
+        self.modules = {real.__module__}
         listed = [str(stub_name(base)) for base in kind.__bases__ if is_listed(base)]
-        bases = [f"{kind.__module__}.{kind.__qualname__}", *listed]
+        bases = [f"{real.__module__}.{real.__qualname__}", *listed]
         self.lines = [f"class {name}({', '.join(bases)}):"]
         self.builder = ""
 

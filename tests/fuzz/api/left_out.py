@@ -71,7 +71,7 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "carrying", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted", "segments",
+            "carrying", "check_init", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted", "segments",
             "step_on",
         )], _CORE,
     ),
