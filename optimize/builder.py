@@ -34,6 +34,7 @@ class Builder:
     def __init__(self, target: type, **values: Any) -> None:
         self._target = target
         self.given = values
+        self._said: dict[str, Any] = {}  # to verbs
         named: Iterable[str] | None = getattr(target, "builder_fields", None)
         self._fields = set(named or (field.name for field in fields(target) if field.init))
         self._verbs: dict[str, Callable[..., Any]] = getattr(target, "builder_verbs", {})
@@ -78,7 +79,7 @@ class Builder:
     def _method(self, setting: str) -> Callable[..., Any] | None:
         """Return what sets a field, a verb of the target, or what keeps or passes by a setting that is not used."""
         if setting in self._verbs:
-            return partial(self._verbs[setting], self)
+            return partial(self._say, setting)
         if setting in self._fields:
             return partial(self.put, setting)
         if setting in self._unused:
@@ -100,13 +101,19 @@ class Builder:
         self.given["unused"] = {**self.given.get("unused", {}), key: kept}
         return self
 
+    def _say(self, verb: str, *arguments: Any, **named: Any) -> Any:
+        self._said[verb] = arguments[0] if len(arguments) == 1 else arguments
+        return self._verbs[verb](self, *arguments, **named)
+
     def _value(self, setting: str) -> Any:
         """Return what a setting was given, None where it was not, or has no use here."""
-        return self.given.get(setting, self.given.get("unused", {}).get(self._unused.get(setting)))
+        known = {**self._said, **self.given}
+        return known.get(setting, self.given.get("unused", {}).get(self._unused.get(setting)))
 
     def clone(self) -> Builder:
         """Return a copy, which goes its own way."""
         twin = type(self)(self._target)
+        twin._said = dict(self._said)
         twin.given = {
             key: copy(value) if isinstance(value, (dict, list)) else value for key, value in self.given.items()
         }

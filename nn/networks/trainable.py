@@ -157,7 +157,8 @@ class Trainable(NetworkCore):
             labels, epochs = None, labels
         if labels_mask:
             data, labels, epochs = masked(self, "fit", data, labels, epochs, labels_mask), None, 1
-        epochs = converted("fit", "epochs", _EPOCHS, epochs, 1)
+        if type(epochs) is not int or epochs < 0:
+            epochs = converted("fit", "epochs", _EPOCHS, epochs, 1)
         settings = FitSettings(
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,

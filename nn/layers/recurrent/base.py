@@ -58,9 +58,12 @@ class RecurrentConf(SeriesConf):
     shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
     builder_verbs: ClassVar[dict[str, Any]] = {
         **SeriesConf.builder_verbs,
-        **dict.fromkeys(("constrain_input_weights", "input_weight_constraints"), of_parameter("W")),
-        **dict.fromkeys(("constrain_recurrent", "recurrent_constraints"), of_parameter("RW")),
-    }
+        "constrain_input_weights": of_parameter("W"), "constrain_recurrent": of_parameter("RW"),
+    }  # fmt: skip
+    builder_names: ClassVar[dict[str, str]] = {
+        **SeriesConf.builder_names, "input_weight_constraints": "constrain_input_weights",
+        "recurrent_constraints": "constrain_recurrent",
+    }  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()

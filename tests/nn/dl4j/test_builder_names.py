@@ -14,6 +14,8 @@ def test_recurrent_layers():
     assert layer.gate_activation == dl4j.ActivationHardSigmoid()
     assert [one.params for one in layer.constraints] == [("RW",), ("W",)]
     assert builder.getGateActivationFn() == "hardsigmoid"
+    assert (builder.getRecurrentConstraints(), builder.clone().getInputWeightConstraints()) == (norm, norm)
+    assert dl4j.LSTM.Builder().getRecurrentConstraints() is None
     assert builder.getWeightInitFnRecurrent() == "xavier"
     assert dl4j.GravesLSTM.Builder().gateActivationFunction("tanh").getGateActivationFn() == "tanh"
 
