@@ -24,16 +24,18 @@ class SignatureOfInit:
 class ExplainedType(type):
     """Metaclass: what a constructor does not take is refused with the argument that is meant."""
 
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        try:
-            return super().__call__(*arguments, **named)
-        except TypeError as error:
-            from .calls import call_error  # which calls that fit do not need
+    if not TYPE_CHECKING:  # Pyright would take every object for an Any that takes all arguments
 
-            refused = call_error(error, cls, arguments, named)
-            if refused is None:
-                raise
-            raise refused from None
+        def __call__(cls, *arguments: Any, **named: Any) -> Any:
+            try:
+                return super().__call__(*arguments, **named)
+            except TypeError as error:
+                from .calls import call_error  # which calls that fit do not need
+
+                refused = call_error(error, cls, arguments, named)
+                if refused is None:
+                    raise
+                raise refused from None
 
     __signature__ = SignatureOfInit()
 
