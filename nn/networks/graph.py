@@ -15,7 +15,9 @@ from nd.typing import Array
 
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
+from ..layers.runtime import LayerRuntime
 from ..terms.data_formats import outward
+from ..vertices.runtime import VertexRuntime
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .network import Network
 
@@ -39,6 +41,8 @@ class ComputationGraph(Network):
     """
 
     data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
+    conf: ComputationGraphConfiguration
+    configuration: ComputationGraphConfiguration
 
     @checked
     def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:
@@ -87,7 +91,7 @@ class ComputationGraph(Network):
         return self.checked_layer(who, name)
 
     @checked
-    def get_layer(self, layer: int | str) -> Any:
+    def get_layer(self, layer: int | str) -> LayerRuntime:
         """Return the runtime of a layer, by name or, as in Java, by number in the order in which layers were added.
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
@@ -96,13 +100,13 @@ class ComputationGraph(Network):
         return self.layers[self.checked_layer("get_layer", layer)]
 
     @checked
-    def get_output_layer(self, output: Natural = 0) -> Any:
+    def get_output_layer(self, output: Natural = 0) -> LayerRuntime:
         """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
         self.check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
-    def get_vertex(self, name: str) -> Any:
+    def get_vertex(self, name: str) -> LayerRuntime | VertexRuntime:
         """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
         self.check_init()
         return self.layers[self.checked_node("get_vertex", name)]

@@ -40,6 +40,9 @@ class MultiLayerNetwork(Network):
     raises an error. Source: DL4J ``MultiLayerNetwork``. Differs: in Java each thread has one generator.
     """
 
+    conf: MultiLayerConfiguration
+    configuration: MultiLayerConfiguration
+
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         super().__init__(conf, params)
@@ -66,7 +69,7 @@ class MultiLayerNetwork(Network):
     @property
     def layer_names(self) -> list[str]:
         """Names of the layers."""
-        return [layer.name for layer in self.conf.layers]
+        return [layer.name or "" for layer in self.conf.layers]
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the runtime of the last layer."""

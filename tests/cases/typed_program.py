@@ -12,7 +12,14 @@ from nd.dataset import DataSet, IrisDataSetIterator, SequenceRecordReaderDataSet
 from nd.dataset.sequence_reader import CSVSequenceRecordReader
 from nd.evaluation import ROC, Evaluation, IEvaluation
 from nd.typing import Array
-from nn import ComputationGraph, MultiLayerNetwork
+from nn import (
+    ComputationGraph,
+    ComputationGraphConfiguration,
+    DenseLayer,
+    LayerRuntime,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+)
 from optimize.earlystopping import EarlyStoppingConfiguration, EarlyStoppingTrainer
 
 
@@ -37,6 +44,10 @@ def networks(chain: MultiLayerNetwork, graph: ComputationGraph, iris: IrisDataSe
     assert_type(MultiLayerNetwork.load("model.zip"), MultiLayerNetwork)
     assert_type(chain.clone(), MultiLayerNetwork)
     assert_type(graph.init(), ComputationGraph)
+    assert_type(chain.conf, MultiLayerConfiguration)
+    assert_type(graph.configuration, ComputationGraphConfiguration)
+    assert_type(graph.get_layer("first"), LayerRuntime)
+    assert_type(DenseLayer(n_out=3), DenseLayer)
     assert_type(chain.predict(iris.next()), list[str])
     assert_type(chain.predict(np.zeros((1, 4))), Array)
     EarlyStoppingTrainer(EarlyStoppingConfiguration(), chain, iris)
