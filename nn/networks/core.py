@@ -250,7 +250,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             return data
         return formed_by(self.classes_of, data, who, learn)
 
-    def check_minibatch(self, who: str, data: Any) -> None:
+    def check_minibatch(self, who: str, data: object) -> None:
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
             raise nd.DTypeError(

@@ -78,7 +78,7 @@ class ComputationGraph(Network):
     def layer_keys(self) -> Sequence[str]:
         return [node.name for node in self.conf.nodes if isinstance(node.conf, LayerConf)]
 
-    def checked_layer(self, who: str, layer: Any) -> int:
+    def checked_layer(self, who: str, layer: object) -> int:
         if type(layer) is int:  # Java's number: in the order in which they were added
             layer = dict(enumerate(name for name in self.conf.vertices if name in self.layer_keys())).get(layer, layer)
         if not isinstance(layer, str) or layer not in self.layer_keys():

@@ -317,7 +317,7 @@ class MultiLayerNetwork(Network):
             names.index(nd.checks.check_choice(who, "layer", name, names)) if known else self.checked_layer(who, name)
         )
 
-    def checked_layer(self, who: str, layer: Any) -> int:
+    def checked_layer(self, who: str, layer: object) -> int:
         count = len(self.conf.layers)
         try:
             number: int = INTEGER.convert(layer)
