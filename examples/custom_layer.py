@@ -10,12 +10,16 @@ import argparse
 import pathlib
 import tempfile
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
+from nd.typing import Array
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, register
 from nn.layers import FeedForwardConf, LayerRuntime, ParamSpec
+from nn.layers.runtime import Context, Params
 from optimize import Adam
+
+Cache = tuple[Array, Array, Array]
 
 
 class GatedRuntime(LayerRuntime):
@@ -23,20 +27,21 @@ class GatedRuntime(LayerRuntime):
 
     pure = splits = True  # it only calls functions of nd, and examples do not meet: steps are recorded, and split
 
-    def forward(self, x: Any, params: Any, ctx: Any) -> tuple[Any, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         self.check_rows(x, self.conf.n_in)
         value = nd.gemm(x, params["W"]) + params["b"]
         gate = 1.0 / (1.0 + nd.exp(-self.conf.sharpness * (nd.gemm(x, params["V"]) + params["c"])))
         return value * gate, (x, value, gate)
 
-    def backward(self, epsilon: Any, cache: Any, params: Any, grads: Any, ctx: Any) -> Any:
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, value, gate = cache
         deltas = {"W": epsilon * gate, "V": epsilon * value * self.conf.sharpness * gate * (1.0 - gate)}
         for weight, bias in (("W", "b"), ("V", "c")):
             nd.affine_gradients(x, deltas[weight], grads[weight], nd.reshape_view(grads[bias], (self.conf.n_out,)))
         if not ctx.needs_epsilon:
             return None
-        return sum(nd.gemm(delta, params[weight], transpose_b=True) for weight, delta in deltas.items())
+        of_value, of_gate = (nd.gemm(delta, params[weight], transpose_b=True) for weight, delta in deltas.items())
+        return of_value + of_gate
 
 
 @register  # files call it by its name
@@ -77,7 +82,9 @@ def main() -> None:
         net.save(path)
         again = MultiLayerNetwork.load(path)
     right = nd.mean(1.0 * (again.predict(points[300:, :]) == nd.argmax(labels[300:, :], 1)))
-    print(f"read back with {type(again.conf.layers[0]).__name__}, sharpness {again.conf.layers[0].sharpness}")
+    layer = again.conf.layers[0]
+    assert isinstance(layer, GatedLayer)
+    print(f"read back with {type(layer).__name__}, sharpness {layer.sharpness}")
     print(f"accuracy on 100 held-out points: {nd.item(right):.2f}")
 
 

@@ -24,7 +24,7 @@ class SignatureOfInit:
 class ExplainedType(type):
     """Metaclass: what a constructor does not take is refused with the argument that is meant."""
 
-    if not TYPE_CHECKING:  # type checkers would take what a class makes for Any
+    if not TYPE_CHECKING:  # Pyright would take every object for an Any that takes all arguments
 
         def __call__(cls, *arguments: Any, **named: Any) -> Any:
             try:

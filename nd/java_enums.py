@@ -172,10 +172,12 @@ class NameHolder(ExplainedType):
 
     value_of = from_string
 
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        if len(arguments) == 1 and isinstance(arguments[0], str) and not named and cls.values():
-            return cls.from_string(arguments[0])
-        return super().__call__(*arguments, **named)
+    if not TYPE_CHECKING:  # as in ExplainedType
+
+        def __call__(cls, *arguments: Any, **named: Any) -> Any:
+            if len(arguments) == 1 and isinstance(arguments[0], str) and not named and cls.values():
+                return cls.from_string(arguments[0])
+            return super().__call__(*arguments, **named)
 
     def __iter__(cls) -> Iterator[Name]:
         if not cls.values():  # one of the classes below the base

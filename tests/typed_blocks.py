@@ -14,7 +14,7 @@ from tests.source_files import ROOT
 PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", *sorted((ROOT / "docs").glob("*.md"))]
 FOLDER = ROOT / ".mypy_cache" / "blocks"
 """Where each of them is a file of its own: always the same place, so that mypy goes on from what it knows."""
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = [*sorted((ROOT / "examples").glob("*.py")), ROOT / "tests" / "cases" / "typed_program.py"]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 

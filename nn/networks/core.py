@@ -251,7 +251,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             return data
         return formed_by(self.classes_of, data, who, learn)
 
-    def _check_minibatch(self, who: str, data: Any) -> None:
+    def _check_minibatch(self, who: str, data: object) -> None:
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
             raise nd.DTypeError(

@@ -15,8 +15,10 @@ from nd.typing import Array
 
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
+from ..layers.runtime import LayerRuntime
 from ..terms.data_formats import outward
 from ..terms.input_type import InputType
+from ..vertices.runtime import VertexRuntime
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .java_calls import OutputCall, activations_call, output_call
 from .network import Network
@@ -41,6 +43,8 @@ class ComputationGraph(Network):
     """
 
     data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
+    conf: ComputationGraphConfiguration
+    configuration: ComputationGraphConfiguration
 
     @checked
     def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:
@@ -76,7 +80,7 @@ class ComputationGraph(Network):
     def _layer_keys(self) -> Sequence[str]:
         return [node.name for node in self.conf.nodes if isinstance(node.conf, LayerConf)]
 
-    def _checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: object) -> int:
         if type(layer) is int:  # Java's number: in the order in which they were added
             layer = dict(enumerate(name for name in self.conf.vertices if name in self._layer_keys())).get(layer, layer)
         if not isinstance(layer, str) or layer not in self._layer_keys():
@@ -89,7 +93,7 @@ class ComputationGraph(Network):
         return self._checked_layer(who, name)
 
     @checked
-    def get_layer(self, layer: int | str) -> Any:
+    def get_layer(self, layer: int | str) -> LayerRuntime:
         """Return the runtime of a layer, by name or, as in Java, by number in the order in which layers were added.
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
@@ -98,13 +102,13 @@ class ComputationGraph(Network):
         return self.layers[self._checked_layer("get_layer", layer)]
 
     @checked
-    def get_output_layer(self, output: Natural = 0) -> Any:
+    def get_output_layer(self, output: Natural = 0) -> LayerRuntime:
         """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
         self.check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
-    def get_vertex(self, name: str) -> Any:
+    def get_vertex(self, name: str) -> LayerRuntime | VertexRuntime:
         """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
         self.check_init()
         return self.layers[self._checked_node("get_vertex", name)]

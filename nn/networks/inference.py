@@ -256,7 +256,7 @@ class Inference(NetworkCore):
         self._evaluate("do_evaluation", data, None, of_outputs)
         return tuple(evaluation for several in of_outputs.values() for evaluation in several)
 
-    def _output_number(self, who: str, output: Any) -> int:
+    def _output_number(self, who: str, output: object) -> int:
         """Return the number of an output, given by number or name; raise ChoiceError if there is none."""
         nodes = self.conf.nodes
         names = [nodes[number].name for number in self.conf.output_nodes]
@@ -266,7 +266,7 @@ class Inference(NetworkCore):
             return names.index(nd.checks.check_choice(who, "output", output, names))
         raise nd.ChoiceError(f"{who}: output must be 0..{len(names) - 1} or one of {names}, got {shown(output)}.")
 
-    def _check_classifier(self, who: str, output: Any) -> int:
+    def _check_classifier(self, who: str, output: object) -> int:
         number = self._output_number(who, output)
         if self.conf.base.validate_output_layer_config:
             node = self.conf.nodes[self.conf.output_nodes[number]]
@@ -304,7 +304,7 @@ def one_or_none(mask: Any) -> Sequence[Any]:
     return () if mask is None else (mask,)
 
 
-def _brings_labels(data: Any) -> bool:
+def _brings_labels(data: object) -> bool:
     return isinstance(data, (Examples, MinibatchIterator))
 
 

@@ -26,6 +26,7 @@ from .inference import Inference
 from .intake import minibatch, minibatches
 
 if TYPE_CHECKING:
+    from ..conf.network import NeuralNetConfiguration
     from ..step.keeping import KeptArrays
 
 
@@ -33,7 +34,7 @@ class Inside(Inference):
     """The pieces of `fit` and `output`, for programs that go step by step."""
 
     @property
-    def default_configuration(self) -> Any:
+    def default_configuration(self) -> NeuralNetConfiguration:
         """The settings of the network as a whole, with the defaults of its layers."""
         return self.conf.base
 

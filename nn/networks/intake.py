@@ -69,7 +69,7 @@ def feature_batches(x: Any) -> Iterator[Any] | None:
     return (item[0] if isinstance(item, (list, tuple)) and item else item for item in x)
 
 
-def _is_minibatch(item: Any) -> bool:
+def _is_minibatch(item: object) -> bool:
     """Tell whether an element of a list is features with labels; a list of two arrays of one shape is features."""
     if not isinstance(item, (list, tuple)) or len(item) < 2 or not is_holder(item[1]):
         return False

@@ -41,6 +41,9 @@ class MultiLayerNetwork(Network):
     raises an error. Source: DL4J ``MultiLayerNetwork``. Differs: in Java each thread has one generator.
     """
 
+    conf: MultiLayerConfiguration
+    configuration: MultiLayerConfiguration
+
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         super().__init__(conf, params)
@@ -67,7 +70,7 @@ class MultiLayerNetwork(Network):
     @property
     def layer_names(self) -> list[str]:
         """Names of the layers."""
-        return [layer.name for layer in self.conf.layers]
+        return [layer.name or "" for layer in self.conf.layers]
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the runtime of the last layer."""
@@ -315,7 +318,7 @@ class MultiLayerNetwork(Network):
             names.index(nd.checks.check_choice(who, "layer", name, names)) if known else self._checked_layer(who, name)
         )
 
-    def _checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: object) -> int:
         count = len(self.conf.layers)
         try:
             number: int = INTEGER.convert(layer)

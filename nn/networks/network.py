@@ -15,8 +15,8 @@ from .streaming import Streaming
 from .trainable import Trainable
 
 INNER = frozenset({
-    "carrying", "check_init", "check_saveable", "compute_gradient_and_score", "current_solver", "fit_batch", "formed", "forward",
-    "make", "masks_of_outputs", "on_backend", "outputs_of", "predicted", "segments", "step_on",
+    "carrying", "check_init", "check_saveable", "compute_gradient_and_score", "current_solver", "fit_batch", "formed",
+    "forward", "make", "masks_of_outputs", "on_backend", "outputs_of", "predicted", "segments", "step_on",
 })  # fmt: skip
 """Methods that the library itself calls, most of them in every step: they are not looked at when a call fails."""
 

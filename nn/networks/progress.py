@@ -109,11 +109,11 @@ class Progress:
         return Progress(**{**by_name, **changed})
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= JAVA_INT
 
 
-def _is_random(value: Any) -> bool:
+def _is_random(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(n) is int and 0 <= n < 1 << 64 for n in value)
 
 
@@ -124,14 +124,14 @@ def _is_scored(value: Any) -> bool:
     return listed and type(value[0]) is float and math.isfinite(value[0]) and _is_count(value[1])
 
 
-def _is_history(value: Any) -> bool:
+def _is_history(value: object) -> bool:
     try:
         return value is None or isinstance(History.read(value), History)
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
 
 
-def _are_shapes(value: Any) -> bool:
+def _are_shapes(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(shape, list) and all(map(_is_count, shape)) for shape in value)
 
 

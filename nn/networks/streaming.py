@@ -39,7 +39,7 @@ class Streaming(NetworkCore):
     _left: State | None = None  # by rnn_activate_using_stored_state
     if TYPE_CHECKING:  # of every kind of network
 
-        def _checked_layer(self, who: str, layer: Any) -> int: ...
+        def _checked_layer(self, who: str, layer: object) -> int: ...
 
     # ---- steps
 

@@ -264,14 +264,14 @@ class Trainable(NetworkCore):
                 JAVAS_DEFAULT,
             )
 
-    def _begin_fit(self, call: Any) -> None:
+    def _begin_fit(self, call: Training) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
             if self.progress.call is not None:
                 raise second_call("fit")
             self.progress.call, self.progress.thread = call, threading.get_ident()
 
-    def _end_fit(self, call: Any) -> None:
+    def _end_fit(self, call: Training) -> None:
         """Let no call of fit run any more, if it is that one."""
         if self.progress.call is call:
             self.progress.call = None
@@ -393,6 +393,6 @@ class Trainable(NetworkCore):
         """Return what layers are called by: their numbers, in a graph their names."""
         raise NotImplementedError
 
-    def _checked_layer(self, who: str, layer: Any) -> int:
+    def _checked_layer(self, who: str, layer: object) -> int:
         """Return the number of the node of a layer; raise ConfigurationError if there is no such one."""
         raise NotImplementedError

@@ -61,10 +61,9 @@ class TransferLearningHelper(metaclass=ExplainedType):
     @checked
     def __init__(self, network: MultiLayerNetwork | ComputationGraph, frozen_till: Any = None, *more: str) -> None:
         self.network, self.conf = network, network.conf
-        conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
         if isinstance(network, ComputationGraph):
             kind: Any = ComputationGraph
-            border = border_of_graph(conf, () if frozen_till is None else (frozen_till, *more))
+            border = border_of_graph(network.configuration, () if frozen_till is None else (frozen_till, *more))
         else:
             kind = MultiLayerNetwork
             if more:
@@ -72,7 +71,9 @@ class TransferLearningHelper(metaclass=ExplainedType):
                     f"TransferLearningHelper: a MultiLayerNetwork has one last layer that is frozen, got {shown(more)} "
                     "beside it. Leave them out."
                 )
-            border = border_of_layers(conf, converted(type(self).__name__, "frozen_till", _TILL, frozen_till))
+            border = border_of_layers(
+                network.configuration, converted(type(self).__name__, "frozen_till", _TILL, frozen_till)
+            )
             self.frozen_till = border.nodes_below[-1]
         self._border, layout, params = border, self.conf.layout(), network.params()
         with Restoring(), network.on_backend():

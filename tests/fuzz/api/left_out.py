@@ -71,8 +71,8 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "carrying", "check_init", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted", "segments",
-            "step_on",
+            "carrying", "check_init", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted",
+            "segments", "step_on",
         )], _CORE,
     ),
     **dict.fromkeys(("*.before_fork", "*.in_child"), "called by the system's fork, in its own order"),
