@@ -9,6 +9,7 @@ from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from inspect import Parameter, isroutine, signature
+from itertools import takewhile
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
@@ -21,16 +22,21 @@ from .names import NAMES
 class Renamed:
     """A method by another name, or a method that returns a field: ``net.numParams()``, ``net.getEpochCount()``.
 
-    What the object has by our name is looked up at each call, so that subclasses override it.
+    What the object has by our name is looked up at each call, so that subclasses override it. Where a subclass has
+    overridden it by Java's name, the call is one of ``super().hasNext()`` in there, and the subclass is passed over.
     """
 
-    __slots__ = ("ours",)
+    __slots__ = ("java", "ours")
 
-    def __init__(self, ours: str) -> None:
-        self.ours = ours
+    def __init__(self, java: str, ours: str) -> None:
+        self.java, self.ours = java, ours
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        value = getattr(owner if instance is None else instance, self.ours)
+        asked: Any = owner if instance is None else instance
+        below = takewhile(lambda base: vars(base).get(self.java) is not self, owner.__mro__)
+        for base in [base for base in below if {self.java, self.ours} <= vars(base).keys()][-1:]:
+            asked = super(base, asked)
+        value = getattr(asked, self.ours)
         return value if isroutine(value) or isinstance(value, type) else partial(_itself, value)
 
 
@@ -86,9 +92,9 @@ def named(word: str) -> tuple[str, Any]:
     if ":" in ours:
         return java, _written_for_java(ours)
     if java.startswith("DEFAULT_"):
-        return java, Default(ours)
+        return java, Default(java, ours)
     sets = java.startswith("set") and not ours.lstrip("_").startswith("set_")
-    return java, (Assigning if sets else Renamed)(ours)
+    return java, (Assigning if sets else Renamed)(java, ours)
 
 
 def _written_for_java(path: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 import nd
 import nn
 import nn.dl4j
-from nd.dataset import DataSet
+from nd.dataset import DataSet, NumpyDataSetIterator
 from nd.java_names import snake_case
 from nn.dl4j.names import NAMES
 from nn.dl4j.naming import Default, Renamed, named
@@ -79,6 +79,29 @@ def test_a_subclass_overrides_by_our_name_or_by_javas():
             return 7
 
     assert Mine(network().conf).numParams() == 7
+
+
+def test_overrides_by_javas_name_reach_what_they_override_by_javas_name():
+    class Counting(NumpyDataSetIterator):
+        asked = 0
+
+        def hasNext(self):
+            self.asked += 1
+            return super().hasNext()
+
+    class Shorter(Counting):
+        def hasNext(self):
+            return self.cursor < 2 and super().hasNext()
+
+    class Ours(Counting):
+        def has_next(self):
+            return super().has_next()
+
+    rows = np.ones((4, 3))
+    for kind, count in ((Counting, 4), (Shorter, 2), (Ours, 4)):
+        iterator = kind(rows, batch=1)
+        assert (len(list(iterator)), iterator.hasNext()) == (count, False)
+        assert iterator.asked > count
 
 
 @pytest.mark.parametrize("name", ["setLock", "setBackend", "setGradients", "setNothing", "getNothing", "numparams"])
