@@ -140,5 +140,5 @@ def name_classes() -> None:
     if not any(isinstance(finder, _Naming) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Naming())
         for name in NAMES:
-            if name in sys.modules:
-                give_names(sys.modules[name])
+            if name in sys.modules:  # another thread may still be at it, for which the import waits
+                give_names(importlib.import_module(name))

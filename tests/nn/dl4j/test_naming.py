@@ -153,3 +153,29 @@ def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names
         "print(type(module.__loader__).__name__, module.__spec__.loader is module.__loader__)"
     )
     assert run(program) == ["True", "SourceFileLoader", "True"]
+
+
+def test_a_module_that_another_thread_is_loading_is_waited_for():
+    program = """
+import importlib, sys, threading
+from importlib.machinery import PathFinder
+import nn.dl4j.naming as naming
+
+class Slow:
+    def find_spec(self, name, path, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name == "nd.ops.random" else None
+        if spec is not None:
+            load = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: (begun.set(), threading.Event().wait(0.2), load(module))
+        return spec
+
+begun = threading.Event()
+sys.meta_path[:] = [Slow(), *(finder for finder in sys.meta_path if not isinstance(finder, naming._Naming))]
+loading = threading.Thread(target=importlib.import_module, args=["nd.ops.random"])
+loading.start()
+begun.wait()
+naming.name_classes()
+print("getMean" in vars(sys.modules["nd.ops.random"]._Normal))
+loading.join()
+"""
+    assert run(program) == ["True"]
