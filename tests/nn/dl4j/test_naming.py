@@ -142,6 +142,14 @@ def test_names_are_given_by_nn_dl4j_alone():
     assert run(program) == ["False", "False", "True", "True"]
 
 
+def test_an_error_that_is_shown_gives_no_names():
+    program = (
+        "import sys, nn\ntry:\n    nn.Nd4j\nexcept AttributeError as error:\n    print(str(error).split()[-1])\n"
+        "print('nn.dl4j' in sys.modules, hasattr(nn.MultiLayerNetwork, 'numParams'))"
+    )
+    assert run(program) == ["nn.dl4j.Nd4j?", "False", "False"]
+
+
 def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names():
     program = (
         "import sys\nimport nn.dl4j.naming as naming\nbefore = set(sys.modules)\nnaming.name_classes()\n"
@@ -170,7 +178,7 @@ class Slow:
         return spec
 
 begun = threading.Event()
-sys.meta_path[:] = [Slow(), *(finder for finder in sys.meta_path if not isinstance(finder, naming._Naming))]
+sys.meta_path[:] = [Slow(), *(finder for finder in sys.meta_path if type(finder).__name__ != "_Naming")]
 loading = threading.Thread(target=importlib.import_module, args=["nd.ops.random"])
 loading.start()
 begun.wait()
