@@ -5,8 +5,10 @@ Looks upward, by name and while an error is made: what may be asked of each modu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
+from pkgutil import get_data
 
 from .suggestions import plain
 
@@ -16,14 +18,16 @@ MODULES = (
 )  # fmt: skip
 """Where a name is looked for, in this order."""
 JAVA_NAMES = "nn.dl4j"
-"""Looked at last: it has the names of all others."""
+"""Looked at last, in its stub: it has the names of all others, and importing it names the library's classes."""
+_STUB = "nn", "dl4j/__init__.pyi"
+_IN_STUB = re.compile(r"^(?:class|def) ([A-Z]\w*)|^from .* as ([A-Z]\w*)$|^([A-Z]\w*) = ", re.MULTILINE)
 
 
 def place_of(name: str, package: str = "") -> str:
     """Return the path of a public name, ``optimize.Adam`` for ``Adam``; empty where no module has it.
 
     Of several modules the first is one below the same package as `package`, which does not have the name. A name
-    that is written exactly so is preferred to another spelling. Modules are imported for it.
+    that is written exactly so is preferred to another spelling. Modules are imported for it, but nn.dl4j is not.
     """
     root = package.partition(".")[0]
     there = {module: _public(module) for module in sorted(MODULES, key=lambda one: one.partition(".")[0] != root)}
@@ -35,7 +39,16 @@ def place_of(name: str, package: str = "") -> str:
         for one in names:
             if plain(one) == plain(name):
                 return f"{module}.{one}"
-    return f"{JAVA_NAMES}.{name}" if package != JAVA_NAMES and name in _public(JAVA_NAMES) else ""
+    return f"{JAVA_NAMES}.{name}" if package != JAVA_NAMES and name in _for_java() else ""
+
+
+def _for_java() -> set[str]:
+    """Return the names that nn.dl4j offers; none where its stub was not installed."""
+    try:
+        stub = get_data(*_STUB) or b""
+    except (ImportError, OSError):
+        return set()
+    return {name for names in _IN_STUB.findall(stub.decode()) for name in names if name}
 
 
 def _public(module: str) -> Iterable[str]:

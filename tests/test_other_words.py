@@ -318,6 +318,10 @@ def test_a_module_that_is_asked_is_not_the_answer():
     assert place_of("no_such_name", "nn") == ""
 
 
+def test_every_name_for_java_is_found():
+    assert [name for name in importlib.import_module(JAVA_NAMES).__all__ if not place_of(name, "ndwright")] == []
+
+
 ALLOWED = {
     "activation": nd.activations.ACTIVATIONS, "loss": nd.losses.LOSSES, "updater": optimize.updaters.UPDATERS,
     "weight initialisation": importlib.import_module("nn.terms.weights").WEIGHT_INITS,

@@ -89,7 +89,12 @@ class MultiDataSet(Examples):
 
     @property
     def multi(self) -> MultiDataSet:
-        """This one."""
+        """This one; where somebody has assigned None, or no masks, it has the lists that it would be made with."""
+        if self.labels is None:
+            self.labels, self.labels_masks = [], []
+        for group in ("features", "labels"):
+            if not getattr(self, f"{group}_masks"):
+                setattr(self, f"{group}_masks", [None] * len(getattr(self, group)))
         return self
 
     def aligned_examples(self) -> int:
@@ -220,7 +225,8 @@ class MultiDataSet(Examples):
         masks[at] = None if mask is None else as_array(f"MultiDataSet.set_{group}_masks", mask)
 
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
-        return [(f"{group}[{i}]", array) for group in GROUPS for i, array in enumerate(getattr(self, group))]
+        whole = self.multi
+        return [(f"{group}[{i}]", array) for group in GROUPS for i, array in enumerate(getattr(whole, group))]
 
     def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays

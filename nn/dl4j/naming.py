@@ -10,6 +10,7 @@ from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from inspect import Parameter, isroutine, signature
+from itertools import takewhile
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
@@ -23,16 +24,21 @@ from .names import NAMES
 class Renamed:
     """A method by another name, or a method that returns a field: ``net.numParams()``, ``net.getEpochCount()``.
 
-    What the object has by our name is looked up at each call, so that subclasses override it.
+    What the object has by our name is looked up at each call, so that subclasses override it. Where a subclass has
+    overridden it by Java's name, the call is one of ``super().hasNext()`` in there, and the subclass is passed over.
     """
 
-    __slots__ = ("ours",)
+    __slots__ = ("java", "ours")
 
-    def __init__(self, ours: str) -> None:
-        self.ours = ours
+    def __init__(self, java: str, ours: str) -> None:
+        self.java, self.ours = java, ours
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        value = getattr(owner if instance is None else instance, self.ours)
+        asked: Any = owner if instance is None else instance
+        below = takewhile(lambda base: vars(base).get(self.java) is not self, owner.__mro__)
+        for base in [base for base in below if {self.java, self.ours} <= vars(base).keys()][-1:]:
+            asked = super(base, asked)
+        value = getattr(asked, self.ours)
         return value if isroutine(value) or isinstance(value, type) else partial(_itself, value)
 
 
@@ -98,9 +104,9 @@ def named(word: str) -> tuple[str, Any]:
     if ":" in ours:
         return java, _written_for_java(ours)
     if java.startswith("DEFAULT_"):
-        return java, Default(ours)
+        return java, Default(java, ours)
     sets = java.startswith("set") and not ours.lstrip("_").startswith("set_")
-    return java, (Assigning if sets else Renamed)(ours)
+    return java, (Assigning if sets else Renamed)(java, ours)
 
 
 def _written_for_java(path: str) -> Any:
@@ -146,5 +152,5 @@ def name_classes() -> None:
     if not any(isinstance(finder, _Naming) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Naming())
         for name in NAMES:
-            if name in sys.modules:
-                give_names(sys.modules[name])
+            if name in sys.modules:  # another thread may still be at it, for which the import waits
+                give_names(importlib.import_module(name))

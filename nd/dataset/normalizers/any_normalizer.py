@@ -66,7 +66,7 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
 
     def way(self) -> Way:
         """Return how this normalizer changes arrays."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__}: expected a method way, which says how arrays are changed.")
 
     def way_of(self, group: str, index: int) -> Way | None:
         """Return how an array of "features" or "labels" is changed, None where it stays as it is."""
@@ -88,13 +88,19 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
         check_data_set(self.who(method), data_set, self.iterators[0].kind)
         multi = data_set.multi
         old, labels = multi.features, multi.labels
-        features = self.changed(direction, "features", old, multi.features_masks)
+        features = self._by_method(direction, "features", old, multi.features_masks)
         shared = [next((j for j, x in enumerate(old) if x is y), None) for y in labels]
         if None in shared:
-            labels = self.changed(direction, "labels", labels, multi.labels_masks)
+            labels = self._by_method(direction, "labels", labels, multi.labels_masks)
         multi.features = features
         multi.labels = [y if j is None else features[j] for y, j in zip(labels, shared, strict=True)]
         return data_set
+
+    def _by_method(self, direction: str, group: str, arrays: list[Any], masks: list[Any]) -> list[Array]:
+        """Return arrays as `transform_features` and the like return them, which a subclass may override."""
+        method = getattr(self, f"{direction}_{group}")
+        changed: list[Array] = method(arrays, masks) if self.several else [method(arrays[0], masks[0])]
+        return changed
 
     def changed(self, direction: str, group: str, arrays: Any, masks: Any = None) -> list[Array]:
         """Return all "features" or "labels" changed, as new arrays; those that are not changed as they are."""

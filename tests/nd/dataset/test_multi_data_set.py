@@ -9,7 +9,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import nn.dl4j  # noqa: F401  whose names are asked for here
+import nn
+import nn.dl4j  # whose names are asked for here
 from nd import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError, serde
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.java_random import JavaRandom
@@ -357,3 +358,29 @@ def test_what_contradicts_itself(tmp_path, counts, arrays, message):
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_masks_that_are_taken_away_by_assignment(nothing):
+    data = sample()
+    data.features_masks = data.labels_masks = nothing
+    assert equal(data.copy(), MultiDataSet([A, B], [Y, B]))
+
+
+def test_labels_that_are_taken_away_by_assignment():
+    data = sample()
+    data.labels = None
+    assert equal(data.get_range(0, 5), MultiDataSet([A, B], None, [None, MASK]))
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_a_network_takes_masks_that_are_taken_away_by_assignment(nothing):
+    data, conf = MultiDataSet([A], [Y]), nn.NeuralNetConfiguration(seed=1, updater="sgd")
+    net = nn.ComputationGraph(conf.graph(["in"], {"out": (nn.OutputLayer(n_in=3, n_out=5), "in")}, "out")).init()
+    expected = net.score(data), net.output(data)[0].tolist()
+    data.features_masks = data.labels_masks = nothing
+    data.class_names = net.class_names = list("abcde")
+    assert (net.score(data), net.output(data)[0].tolist()) == expected
+    data.labels = None
+    with pytest.raises(DataError, match="fit: a data set needs labels"):
+        net.fit(data)

@@ -12,7 +12,7 @@ import pytest
 import nd
 import nn
 import nn.dl4j
-from nd.dataset import DataSet
+from nd.dataset import DataSet, NumpyDataSetIterator
 from nd.java_names import snake_case
 from nn.dl4j.names import NAMES
 from nn.dl4j.naming import Default, Renamed, named
@@ -81,6 +81,29 @@ def test_a_subclass_overrides_by_our_name_or_by_javas():
     assert Mine(network().conf).numParams() == 7
 
 
+def test_overrides_by_javas_name_reach_what_they_override_by_javas_name():
+    class Counting(NumpyDataSetIterator):
+        asked = 0
+
+        def hasNext(self):
+            self.asked += 1
+            return super().hasNext()
+
+    class Shorter(Counting):
+        def hasNext(self):
+            return self.cursor < 2 and super().hasNext()
+
+    class Ours(Counting):
+        def has_next(self):
+            return super().has_next()
+
+    rows = np.ones((4, 3))
+    for kind, count in ((Counting, 4), (Shorter, 2), (Ours, 4)):
+        iterator = kind(rows, batch=1)
+        assert (len(list(iterator)), iterator.hasNext()) == (count, False)
+        assert iterator.asked > count
+
+
 @pytest.mark.parametrize("name", ["setLock", "setBackend", "setGradients", "setNothing", "getNothing", "numparams"])
 def test_what_java_has_not_is_not_there(name):
     with pytest.raises(AttributeError, match=f"'MultiLayerNetwork' object has no attribute '{name}'"):
@@ -119,6 +142,14 @@ def test_names_are_given_by_nn_dl4j_alone():
     assert run(program) == ["False", "False", "True", "True"]
 
 
+def test_an_error_that_is_shown_gives_no_names():
+    program = (
+        "import sys, nn\ntry:\n    nn.Nd4j\nexcept AttributeError as error:\n    print(str(error).split()[-1])\n"
+        "print('nn.dl4j' in sys.modules, hasattr(nn.MultiLayerNetwork, 'numParams'))"
+    )
+    assert run(program) == ["nn.dl4j.Nd4j?", "False", "False"]
+
+
 def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names():
     program = (
         "import sys\nimport nn.dl4j.naming as naming\nbefore = set(sys.modules)\nnaming.name_classes()\n"
@@ -130,3 +161,29 @@ def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names
         "print(type(module.__loader__).__name__, module.__spec__.loader is module.__loader__)"
     )
     assert run(program) == ["True", "SourceFileLoader", "True"]
+
+
+def test_a_module_that_another_thread_is_loading_is_waited_for():
+    program = """
+import importlib, sys, threading
+from importlib.machinery import PathFinder
+import nn.dl4j.naming as naming
+
+class Slow:
+    def find_spec(self, name, path, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name == "nd.ops.random" else None
+        if spec is not None:
+            load = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: (begun.set(), threading.Event().wait(0.2), load(module))
+        return spec
+
+begun = threading.Event()
+sys.meta_path[:] = [Slow(), *(finder for finder in sys.meta_path if type(finder).__name__ != "_Naming")]
+loading = threading.Thread(target=importlib.import_module, args=["nd.ops.random"])
+loading.start()
+begun.wait()
+naming.name_classes()
+print("getMean" in vars(sys.modules["nd.ops.random"]._Normal))
+loading.join()
+"""
+    assert run(program) == ["True"]
