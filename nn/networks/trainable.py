@@ -14,6 +14,7 @@ from nd.arguments import Count, Natural, NonNegative, Range, called, checked, co
 from nd.dataset import DataSet
 from nd.rules import rule_of
 from nd.state import Restoring, in_force
+from nd.typing import Array
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
@@ -57,8 +58,8 @@ class Trainable(NetworkCore):
         self,
         data: Any,
         labels: Any = None,
-        epochs: Any = 1,
-        *labels_mask: Any,
+        epochs: int | Array | Sequence[Array | None] | None = 1,
+        *labels_mask: Array | Sequence[Array | None] | None,
         batch_size: Count | None = None,
         shuffle: bool = True,
         validation_data: Any = None,
