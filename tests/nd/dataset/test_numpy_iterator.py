@@ -110,3 +110,8 @@ def test_a_copy_keeps_what_a_subclass_calls_as_older_releases_called_the_base_cl
     iterator.next()
     copied = copy.copy(iterator)
     assert (copied._batch, copied.batch(), copied.cursor) == ("mine", 2, 2)
+
+
+def test_a_name_that_an_iterator_has_not_is_an_error_with_the_one_that_is_meant():
+    with pytest.raises(AttributeError, match=r"has no attribute 'batch_size'\. Did you mean 'batch'"):
+        _ = NumpyDataSetIterator([[1.0]], batch=1).batch_size
