@@ -31,6 +31,8 @@ def _single(group: str) -> Any:
         return arrays[0] if arrays else None
 
     def put(data_set: DataSet, array: AnyArray | None) -> None:
+        if "multi" not in vars(data_set):  # in a subclass that sets arrays before it calls, or in place of, __init__
+            data_set.multi = MultiDataSet.holding([], [], [None], [])
         multi = data_set.multi
         setattr(multi, group, [array])
         multi.labels = [labels for labels in multi.labels if labels is not None]
@@ -122,7 +124,6 @@ class DataSet(ByClass):
         return {**fields, **{name: value for name, value in vars(self).items() if name != "multi"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.multi = MultiDataSet.holding([], [], [None], [])
         for name, value in state.items():
             setattr(self, name, value)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from backends.errors import DataError, describe_shape
 from nd.arguments import Count, checked
-from nd.classes import ExplainedType, NamesSuggested
+from nd.classes import ExplainedType, NamesSuggested, overridable
 from nd.dataset.checks import AnyArray, check_count, from_list
 from nd.dataset.java_random import JavaRandom
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 
 
+@overridable
 class Examples(NamesSuggested, metaclass=ExplainedType):
     """Choosing, reordering, copying and comparing examples. A subclass says where its arrays are."""
 

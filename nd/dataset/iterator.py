@@ -8,7 +8,7 @@ from numbers import Number
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from backends.errors import DataError, DTypeError
-from nd.classes import ExplainedABC, overridable
+from nd.classes import ExplainedABC, NamesSuggested, overridable
 from nd.dataset.dataset import DataSet
 from nd.dataset.examples import Examples
 from nd.dataset.pre_processor import PreProcessor, pre_processed
@@ -20,7 +20,7 @@ State = dict[str, Any]
 
 
 @overridable
-class MinibatchIterator(Iterator[Batch], metaclass=ExplainedABC):
+class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC):
     """Hand out minibatches: shared by iterators over DataSets and over MultiDataSets.
 
     Attributes

@@ -80,7 +80,8 @@ class CountingIterator(MinibatchIterator[Batch]):
 
     def __setstate__(self, state: State) -> None:
         now = {"cursor": "cursor", "batch": "per_batch"}  # what pickles of older releases have underlined
-        vars(self).update({now.get(name.lstrip("_"), name): value for name, value in state.items()})
+        names = {name: now.get(name.lstrip("_"), name) for name in state}
+        vars(self).update({name if ours in state else ours: state[name] for name, ours in names.items()})
 
     def __len__(self) -> int:
         return -(-self.end() // self.size_of_next(None))

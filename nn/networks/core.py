@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted
-from nd.classes import ExplainedType, NamesSuggested
+from nd.classes import ExplainedType, NamesSuggested, overridable
 from nd.dataset import DataSet
 from nd.random import Random
 from nd.rules import SWITCH
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .gradient import DefaultGradient
 
 
+@overridable
 class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     """Nodes over one parameter vector, and one step of them: the base of `Network`.
 

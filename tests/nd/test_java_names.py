@@ -9,7 +9,15 @@ import nd
 import nn.dl4j  # noqa: F401  whose names some tests use
 from nd.dataset import DataSet, DataSetIterator
 from nd.java_names import snake_case
-from nn import Activation, ConvolutionMode, DenseLayer, GradientNormalization, NeuralNetConfiguration
+from nn import (
+    Activation,
+    ConvolutionMode,
+    DenseLayer,
+    GradientNormalization,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+)
 from optimize import Adam, Listener
 
 
@@ -87,3 +95,17 @@ def test_enums_answer_to_javas_members():
     assert Activation.RELU.getActivationFunction() == nd.activations.get_activation("relu")
     with pytest.raises(AttributeError, match="Sane"):
         _ = ConvolutionMode.Sane
+
+
+def test_data_sets_and_networks_may_be_overridden_by_javas_names():
+    class Counted(DataSet):
+        def numExamples(self):
+            return 7
+
+    class Named(MultiLayerNetwork):
+        def numParams(self):
+            return 5
+
+    layer = OutputLayer(n_in=1, n_out=2, activation="softmax")
+    assert Counted([[1.0]]).num_examples() == 7
+    assert Named(NeuralNetConfiguration(seed=1).list(layer)).init().num_params() == 5

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import nn.dl4j  # noqa: F401  whose names one test uses
 from backends.errors import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError
 from nd.dataset import DataSet, ListDataSetIterator
 from nd.dataset.dataset import one_hot
@@ -338,3 +339,20 @@ def test_a_data_set_without_features_is_not_merged():
     empty.features = None
     with pytest.raises(DataError, match="merge: element 1: expected features, got None"):
         DataSet.merge([DataSet([[1.0]]), empty])
+
+
+def test_a_subclass_may_set_its_arrays_itself():
+    class Read(DataSet):
+        def __init__(self, features, labels):
+            self.features_mask = None
+            self.features, self.labels, self.labels_mask = features, labels, None
+
+    class Weighed(DataSet):
+        def __init__(self, features, labels, weights):
+            self.labels_mask = weights
+            super().__init__(features, labels)
+
+    rows, ones = np.ones((2, 3)), np.ones((2, 1))
+    assert DataSet(rows, ones) == Read(rows, ones)
+    assert DataSet(rows, ones) == Weighed(rows, ones, ones)
+    assert Read(rows, ones).to_multi_data_set() == DataSet(rows, ones).to_multi_data_set()

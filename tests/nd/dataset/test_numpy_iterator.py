@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,20 @@ def test_labels_that_are_the_features_stay_so(shuffle):
         assert data_set.labels is data_set.features
     apart = NumpyDataSetIterator(X, X.copy(), 3, shuffle=shuffle).next()
     assert apart.labels is not apart.features
+
+
+def test_a_copy_keeps_what_a_subclass_calls_as_older_releases_called_the_base_classes():
+    class Mine(NumpyDataSetIterator):
+        def __init__(self, rows):
+            super().__init__(rows, batch=2)
+            self._batch = "mine"
+
+    iterator = Mine(np.ones((3, 1)))
+    iterator.next()
+    copied = copy.copy(iterator)
+    assert (copied._batch, copied.batch(), copied.cursor) == ("mine", 2, 2)
+
+
+def test_a_name_that_an_iterator_has_not_is_an_error_with_the_one_that_is_meant():
+    with pytest.raises(AttributeError, match=r"has no attribute 'batch_size'\. Did you mean 'batch'"):
+        _ = NumpyDataSetIterator([[1.0]], batch=1).batch_size
