@@ -89,7 +89,6 @@ lint: $(VENV)/dev
 
 format: $(VENV)/dev
 	$(BIN)/python -m tests.type_imports
-	$(BIN)/python -m tests.dl4j_stubs
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -72,7 +72,8 @@ def rule_of_text(annotation: Any, module: str) -> Rule | None:
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, vars(sys.modules[module]))
-        except (AttributeError, KeyError, NameError, TypeError):  # names for type checkers alone, or of a function
+        except (AttributeError, KeyError, NameError, SyntaxError, TypeError):
+            # Names for type checkers alone, or of a function; "*Ts", of several arguments.
             return None
     return rule_of(annotation)
 

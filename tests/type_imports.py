@@ -1,7 +1,7 @@
 """What type checkers read of the tables of classes: imports that are written from the tables' lines.
 
 Type checkers follow imports and no tables. `python -m tests.type_imports` writes them below ``if TYPE_CHECKING:`` of
-every package with a table, as ``make format`` does, so that a new part takes one line.
+every package with a table, and the stub of nn.dl4j, as ``make format`` does, so that a new part takes one line.
 """
 
 import ast
@@ -64,3 +64,6 @@ def write(package):
 if __name__ == "__main__":
     for each in PACKAGES:
         write(each)
+    from tests import dl4j_stubs  # which reads what there is now
+
+    dl4j_stubs.write()

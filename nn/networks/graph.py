@@ -334,14 +334,15 @@ class ComputationGraph(Network):
         below = self._backpropagated(one if isinstance(one, (list, tuple)) else epsilons)
         return Pair(self.gradient(), list(below))
 
-    def summary(self, *input_types: InputType) -> str:
+    @checked
+    def summary(self, *input_types: InputType | None) -> str:
         """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals.
 
         Types of the inputs stand in for those that the configuration does not have.
         """
         from .summaries import summary_of_graph
 
-        return summary_of_graph(self.conf, input_types)
+        return summary_of_graph(self.conf, [kind for kind in input_types if kind is not None])
 
 
 def _masks(masks: Any) -> Sequence[Any]:

@@ -231,7 +231,7 @@ class Inference(NetworkCore):
     ) -> tuple[IEvaluation, ...]: ...
     @overload
     def do_evaluation(self, data: Any, *evaluations: *Evaluations) -> tuple[*Evaluations]: ...
-    def do_evaluation(self, data: Any, *evaluations: *Evaluations) -> tuple[Any, ...]:
+    def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[Any, ...]:  # type: ignore[misc]  # mypy: *Ts
         """Show the predictions for all minibatches to several evaluations, in one pass.
 
         Parameters
@@ -246,12 +246,11 @@ class Inference(NetworkCore):
         DataError
             The iterator is empty, or labels are missing.
         """
-        given: tuple[Any, ...] = evaluations
-        of_outputs: dict[int, list[Any]] = {0: list(given)}
-        if len(given) == 1 and isinstance(given[0], Mapping):
+        of_outputs: dict[int, list[Any]] = {0: list(evaluations)}
+        if len(evaluations) == 1 and isinstance(evaluations[0], Mapping):
             of_outputs = {
                 self._output_number("do_evaluation", output): [*several] if isinstance(several, Iterable) else [several]
-                for output, several in given[0].items()
+                for output, several in evaluations[0].items()
             }
         self._evaluate("do_evaluation", data, None, of_outputs)
         return tuple(evaluation for several in of_outputs.values() for evaluation in several)

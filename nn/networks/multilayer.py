@@ -328,11 +328,12 @@ class MultiLayerNetwork(Network):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
         return number
 
-    def summary(self, *input_types: InputType) -> str:
+    @checked
+    def summary(self, *input_types: InputType | None) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total.
 
         A type of the input stands in for one that the configuration does not have.
         """
         from .summaries import summary_of_chain
 
-        return summary_of_chain(self.conf, input_types)
+        return summary_of_chain(self.conf, [kind for kind in input_types if kind is not None])

@@ -56,7 +56,7 @@ class Network(Trainable, Inside, Streaming, Saved):
 
         raise not_indexed(self, "layers must be asked for by get_layer", key, f"Write net.get_layer({shown(key)}).")
 
-    def summary(self, *input_types: InputType) -> str:
+    def summary(self, *input_types: InputType | None) -> str:
         """Return a table of the network: what it consists of, shapes, parameters."""
         raise NotImplementedError
 

@@ -127,10 +127,12 @@ def test_kernels_of_a_graph_use_memory_of_their_own(device, monkeypatch):
 def test_a_graph_has_scratch_memory_of_its_own_and_a_thread_holds_it_alone(cupy):
     scratches, own = Scratches(cupy), Scratch(cupy)
     before = scratches.current()
-    with scratches.holding(own):
-        assert scratches.current() is own
+
+    def look():
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(scratches.current).result() is before
+            return scratches.current(), pool.submit(scratches.current).result()
+
+    assert scratches.holding(own, look) == (own, before)
     assert scratches.current() is before
 
 

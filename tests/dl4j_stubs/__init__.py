@@ -102,3 +102,8 @@ def stub() -> str:
     lines += [f"{name} = {known}" for name, known in sorted(made.aliases.items())]
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in nn.dl4j.__all__), "]"]
     return HEAD + "\n".join(lines) + "\n"
+
+
+def write() -> None:
+    """Write the stub into its file."""
+    PATH.write_text(stub(), encoding="utf-8")

@@ -1,5 +1,5 @@
 """Write nn/dl4j/__init__.pyi, as ``make format`` does: python -m tests.dl4j_stubs."""
 
-from . import PATH, stub
+from . import write
 
-PATH.write_text(stub(), encoding="utf-8")
+write()

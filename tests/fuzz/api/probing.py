@@ -155,7 +155,10 @@ class Probe:
         by_place = [
             each for each in parameters if each.kind in _BY_PLACE or (variable and each.kind in _BEFORE_VARIABLE)
         ]
-        positional = [arguments.pop(each.name) for each in by_place if each.name in arguments]
+        defaults = {each.name: each.default for each in by_place if each.default is not each.empty} if variable else {}
+        given = defaults | arguments
+        positional = [given[each.name] for each in by_place if each.name in given]
+        arguments = {name: value for name, value in arguments.items() if name not in {each.name for each in by_place}}
         with time_limit():
             found = function(*positional, **arguments)
             if inspect.isgenerator(found):
