@@ -27,6 +27,7 @@ from nd.arguments import (
     Retained,
     checked,
     rule_of,
+    rule_of_text,
 )
 from nd.typing import Array
 
@@ -109,6 +110,11 @@ def test_the_order_of_what_is_allowed_is_that_of_the_annotation():
 def test_open_annotations_have_no_rule():
     for annotation in (Any, object, type[int], int | Any):
         assert rule_of(annotation) is None
+
+
+def test_what_only_type_checkers_can_read_has_no_rule():
+    for text in ("NoSuchName | None", "*Ts", "list[NoSuchName]"):
+        assert rule_of_text(text, __name__) is None
 
 
 def test_an_annotation_of_arrays_says_what_any_says():

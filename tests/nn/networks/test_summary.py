@@ -1,5 +1,8 @@
 """The tables that `summary` of networks shows."""
 
+import pytest
+
+import nd
 from nn import (
     BatchNormalization,
     ComputationGraph,
@@ -108,3 +111,13 @@ def test_the_summary_of_a_graph_without_input_types():
     assert rows["a"][1:] == ["DenseLayer", "x", "3", "->", "4", "16"]
     assert rows["sum"][1:] == ["ElementWiseVertex", "a,", "a", "0"]
     assert lines[-1] == "total parameters: 26, trainable: 26, frozen: 0"
+
+
+@pytest.mark.parametrize("kind", [MultiLayerNetwork, ComputationGraph])
+def test_what_is_no_input_type_is_refused_also_where_none_is_needed(kind):
+    net = MultiLayerNetwork(NeuralNetConfiguration().list(DenseLayer(n_in=3, n_out=4), OutputLayer(n_in=4, n_out=2)))
+    net = net.init() if kind is MultiLayerNetwork else net.init().to_computation_graph()
+    assert net.summary(None) == net.summary()
+    for wrong in (3, "feed_forward", [3]):
+        with pytest.raises(nd.ArgumentError, match="summary: input_types must be an InputType or None, got "):
+            net.summary(wrong)
