@@ -87,7 +87,7 @@ def selector_of(backend: Backend) -> str:
 
 
 def owner_of(array: Any) -> Backend | None:
-    """Return the backend of `LIBRARIES` whose array that is; None where it is nobody's."""
+    """Return the backend of `LIBRARIES` of an array; None where it has none."""
     return next((backend for backend in tuple(LIBRARIES.values()) if backend.is_array(array)), None)
 
 

@@ -58,7 +58,7 @@ class GraphVertex(metaclass=ExplainedType):
         return self._names.index(self._name)
 
     def getInputVertices(self) -> list[VertexIndices] | None:
-        """Return what comes in: the index of each vertex, and how manieth of its readers this is; None for inputs."""
+        """Return what comes in: the index of each vertex, and this one's place among its readers; None for inputs."""
         sources = self._sources(self._name)
         return [VertexIndices(self._names.index(name), self._readers(name).index((self._name, at)))
                 for at, name in enumerate(sources)] or None  # fmt: skip

@@ -24,7 +24,7 @@ PARTS = {"features": "input", "labels": "output"}
 
 @overridable
 class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
-    """What is said of every normalizer: its kind, whether it changes labels, its file; and its way through a data set.
+    """Base of all normalizers: the change of a data set's arrays, whether labels are changed too, and files.
 
     A DataSet is changed as the MultiDataSet of one input and one output that it is.
     """
