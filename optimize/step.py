@@ -61,6 +61,11 @@ class Gradients:
                     nd.addi(self.first, other)
         return self.first
 
+    def read(self, value: Array) -> float:
+        """Return a number ``[]`` that was computed with the gradient, whatever the current backend is."""
+        with within(self._backend):
+            return nd.item(value)
+
     def take(self) -> tuple[Array, ...]:
         """Hand over the vectors beside the first to an update, which adds them to it and overwrites it."""
         more, self._more, self.evidence, self.number = self._more, (), None, self.number + 1
@@ -143,7 +148,7 @@ class StepResult(NamedTuple):
     def score(self) -> float:
         """The regularised score, before the update: mean or summed loss, and the penalties. Waits for a device."""
         known = self.known_score
-        return nd.item(self.loss / self.divisor + self.penalty) if known is None else known
+        return self.gradients.read(self.loss / self.divisor + self.penalty) if known is None else known
 
     def gradient(self) -> Array:
         """Return the gradient ``[n]``, the network's vector: an update takes what is written into it."""

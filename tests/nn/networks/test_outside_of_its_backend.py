@@ -6,6 +6,7 @@ import pytest
 import nd
 from backends.errors import BackendError
 from nn import MultiLayerNetwork
+from optimize.step import StepGuard
 from tests.fuzz.api.probing import Probe, quiet
 from tests.stand_ins import make_backend
 
@@ -29,7 +30,14 @@ def probe(tmp_path, monkeypatch):
         yield Elsewhere(tmp_path)
 
 
-def test_every_method_can_be_called_from_outside(probe):
+@pytest.fixture(params=["host", "device"])
+def scores(request, monkeypatch):
+    """On a device no step knows its score: who asks for it reads it then."""
+    if request.param == "device":
+        monkeypatch.setattr(StepGuard, "score", lambda *_: None)
+
+
+def test_every_method_can_be_called_from_outside(probe, scores):
     calls, wrong = 0, []
     for target in probe.targets():
         if target.owner not in NETWORKS:
@@ -52,3 +60,11 @@ def test_layers_that_it_hands_out_are_of_its_backend(probe):
         layer.activate(x)
     with nd.use_backend(net.backend):
         assert nd.is_array(layer.activate(x))
+
+
+def test_a_result_can_be_read_from_outside(probe, scores):
+    net = probe.prepared("nn.MultiLayerNetwork", MultiLayerNetwork)
+    result = net.compute_gradient_and_score()
+    assert nd.backend() is not net.backend
+    assert result.score == net.score() > 0
+    assert result.gradient() is net.gradients.shared.vectors.gradients.first
