@@ -86,7 +86,7 @@ def selector_of(backend: Backend) -> str:
     return next((name for name, known in BACKENDS.items() if known == path), path)
 
 
-def owner_of(array: Any) -> Backend | None:
+def owner_of(array: object) -> Backend | None:
     """Return the backend of `LIBRARIES` of an array; None where it has none."""
     return next((backend for backend in tuple(LIBRARIES.values()) if backend.is_array(array)), None)
 

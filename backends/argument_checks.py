@@ -51,7 +51,7 @@ class ArgumentChecks:
     known_by_type = True
     """Whether the type of an array alone tells that it is this backend's: not where a library has several devices."""
 
-    def look_at(self, who: str, value: Any) -> None:
+    def look_at(self, who: str, value: object) -> None:
         """Raise BackendError where a value is an array of another library, or a list or tuple with one in it."""
         if isinstance(value, (list, tuple)):
             for item in value:

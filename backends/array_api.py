@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from .base import Backend
 from .errors import BackendError, DTypeError
 from .extras import install_command
 from .needed import DTYPES
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 NEEDED = {
     "arange": "arange", "asarray": "asarray", "astype": "astype", "concat": "concat", "empty": "empty", "exp": "exp",
@@ -52,7 +56,7 @@ class Completed:
     """
 
     def __init__(
-        self, namespace: Any, numpy: Any, to_host: Callable[[Any], HostArray], back: Callable[[HostArray], Array]
+        self, namespace: Any, numpy: object, to_host: Callable[[Any], HostArray], back: Callable[[HostArray], Array]
     ) -> None:
         self._namespace, self._numpy, self._to_host, self._back = namespace, numpy, to_host, back
         if numpy is np:
@@ -77,7 +81,7 @@ class Completed:
         """Tell whether the namespace itself has a function."""
         return hasattr(self._namespace, name)
 
-    def _on_host(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def _on_host(self, function: Callable[..., object], *arguments: object, **named: object) -> object:
         given = [self._to_host(x) if hasattr(x, "shape") else x for x in arguments]
         if (dtype := named.get("dtype")) is not None:  # the library's own
             named["dtype"] = next(name for name in DTYPES if getattr(self._namespace, name, None) == dtype)
@@ -123,7 +127,7 @@ class ArrayApiBackend(Backend):
 
     # ---- is it usable?
 
-    def _check_needed(self, xp: Any) -> None:
+    def _check_needed(self, xp: object) -> None:
         for function, primitive in NEEDED.items():
             if not hasattr(xp, function):
                 raise BackendError(
@@ -166,7 +170,7 @@ class ArrayApiBackend(Backend):
                 "arrays never change, as JAX's and dask's, cannot be a backend."
             )
 
-    def _read(self, probe: Array) -> Any:
+    def _read(self, probe: Array) -> object:
         try:
             return self.to_host(probe).tolist()
         except Exception as error:  # whatever another library raises
@@ -199,7 +203,7 @@ class ArrayApiBackend(Backend):
             return "with requires_grad"
         return "that is sparse" if getattr(x, "is_sparse", False) else ""
 
-    def origin_of(self, array: Any) -> str:
+    def origin_of(self, array: object) -> str:
         own = isinstance(array, self._kinds)
         return super().origin_of(array) + (f" {self._obstacle(array)}" if own else "")
 
@@ -214,7 +218,7 @@ class ArrayApiBackend(Backend):
             )
         return super().astype(x, dtype)
 
-    def from_host(self, array: Any, dtype: str) -> Array:
+    def from_host(self, array: Array, dtype: str) -> Array:
         return self._from_numpy(np.array(array, dtype=dtype, order="C"))
 
     def _from_numpy(self, array: HostArray) -> Array:
@@ -223,7 +227,7 @@ class ArrayApiBackend(Backend):
         except (TypeError, ValueError, RuntimeError):  # a library that does not take NumPy's arrays
             return self.reshape(self.asarray(array.tolist(), str(array.dtype)), array.shape)
 
-    def to_host(self, x: Any) -> HostArray:
+    def to_host(self, x: object) -> HostArray:
         if isinstance(x, np.ndarray | np.generic):
             return np.asarray(x)
         x = _readable(x)
@@ -232,7 +236,7 @@ class ArrayApiBackend(Backend):
         except (TypeError, ValueError, RuntimeError):
             return np.asarray(_moved(x))
 
-    def may_share_memory(self, x: Any, y: Any) -> bool:
+    def may_share_memory(self, x: object, y: object) -> bool:
         if hasattr(x, "data_ptr"):  # PyTorch's
             (low, high), (first, last) = _addresses(x), _addresses(y)
             return low < last and first < high
@@ -264,7 +268,7 @@ def _host() -> Backend:
     return get_backend("numpy")
 
 
-def _namespace(who: str, label: str) -> Any:
+def _namespace(who: str, label: str) -> ModuleType:
     """Return a namespace by its name: array-api-compat's, or the module itself."""
     try:
         importlib.import_module(label)
@@ -291,7 +295,7 @@ def _addresses(x: Any) -> tuple[int, int]:
     return start, start + (last + 1) * x.element_size() if x.numel() else start
 
 
-def _devices(xp: Any) -> list[Any]:
+def _devices(xp: Any) -> list[object]:
     """Return the devices of a namespace that says which it has."""
     try:
         with warnings.catch_warnings():
@@ -301,7 +305,7 @@ def _devices(xp: Any) -> list[Any]:
         return []
 
 
-def _moved(x: Any) -> Any:
+def _moved(x: Any) -> object:
     """Return an array of a device on the host, as the library does it."""
     if hasattr(x, "cpu"):  # PyTorch's
         return x.cpu()
@@ -310,7 +314,7 @@ def _moved(x: Any) -> Any:
     return xp.asarray(x, device=host, copy=True)
 
 
-def _readable(x: Any) -> Any:
+def _readable(x: Any) -> object:
     """Return one of PyTorch's arrays as NumPy can read it: without its gradient, its marks and types of its own."""
     if not hasattr(x, "resolve_neg"):
         return x

@@ -128,7 +128,7 @@ class Backend(Needed, Powers, ArgumentChecks):
         """x - y."""
         return self.stored(x - y, out)
 
-    def multiply(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def multiply(self, x: Array | float, y: Any, out: Array | None = None) -> Array:
         """x * y."""
         return self.stored(x * y, out)
 
@@ -136,15 +136,15 @@ class Backend(Needed, Powers, ArgumentChecks):
         """x / y."""
         return self.stored(x / y, out)
 
-    def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def maximum(self, x: Array | float, y: Any, out: Array | None = None) -> Array:
         """Larger of x and y."""
         return self.stored(self.xp.maximum(x, y), out)
 
-    def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def minimum(self, x: Array | float, y: Any, out: Array | None = None) -> Array:
         """Smaller of x and y."""
         return self.stored(self.xp.minimum(x, y), out)
 
-    def power(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def power(self, x: Array | float, y: Any, out: Array | None = None) -> Array:
         """x ** y."""
         return self.stored(x**y, out)
 
@@ -199,15 +199,15 @@ class Backend(Needed, Powers, ArgumentChecks):
         """x >= y, as bool, or as 0 and 1 in the dtype of `out`."""
         return self.stored(x >= y, out)
 
-    def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def equal(self, x: Array | float, y: Any, out: Array | None = None) -> Array:
         """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
         return self.stored(x == y, out)
 
-    def where(self, condition: Array, x: Any, y: Any) -> Array:
+    def where(self, condition: Array, x: Array | float, y: Array | float) -> Array:
         """Elements of x where the condition holds, else of y."""
         return self.xp.where(condition, x, y)
 
-    def put_where(self, target: Array, value: Any, condition: Array) -> Array:
+    def put_where(self, target: Array, value: Array | float, condition: Array) -> Array:
         """Write a value, or elements of one of the same shape, into `target` where the condition holds."""
         return self.assign(target, self.where(condition, value, target))
 

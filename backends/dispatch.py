@@ -33,7 +33,7 @@ Table = Mapping[str, Sequence[Choice]]
 """Name of a primitive -> its choices, in the order in which they are asked."""
 
 
-def always(backend: Any, *given: Any, **named: Any) -> bool:
+def always(backend: object, *given: object, **named: object) -> bool:
     """Hold: of the last choice, where the generic implementation is never the one."""
     return True
 
@@ -74,11 +74,11 @@ def _signature(arguments: Any) -> Signature:
     return Signature([Parameter(name, kind, default=defaults.get(name, Parameter.empty)) for name in names])
 
 
-def _ordinary(generic: Callable[..., Any], *choices: Choice) -> Callable[..., Any]:
+def _ordinary(generic: Callable[..., object], *choices: Choice) -> Callable[..., object]:
     """Return a method with few parameters, which conditions and implementations take as they are."""
 
     @wraps(generic)
-    def call(self: Any, *values: Any, **named: Any) -> Any:
+    def call(self: Any, *values: Any, **named: object) -> Any:
         for holds, run in choices:
             if holds(self, *values, **named):
                 return run(self, *values, **named)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .suggestions import suggestion
+
+if TYPE_CHECKING:
+    from .typing import HostArray
+
 
 LONGEST = 2_000
 """Characters of a message, at most: whatever a caller gives, a screen shows what is wrong with it."""
@@ -153,7 +157,7 @@ def refuse_masked(who: str, data: object) -> None:
         )
 
 
-def check_finite(who: str, x: Any) -> None:
+def check_finite(who: str, x: HostArray) -> None:
     """Raise DataError where features on the host are not finite; a device's are not looked at."""
     if type(x).__module__.partition(".")[0] != "numpy" or x.dtype.kind != "f" or not x.size:
         return

@@ -75,7 +75,7 @@ def _in_child() -> None:
 
 def _forget_imports() -> None:
     """Let the child import anew what a thread was importing, which keeps the lock of that module for ever."""
-    locks: dict[str, Callable[[], Any]] = getattr(_bootstrap, "_module_locks", {})
+    locks = getattr(_bootstrap, "_module_locks", {})
     for name, reference in tuple(locks.items()):
         lock, module = reference(), sys.modules.get(name)
         if name.partition(".")[0] not in _IMPORTED_ANEW or getattr(lock, "owner", None) == threading.get_ident():

@@ -138,7 +138,7 @@ class Powers:
         """Return where so many workers exchange numbers, as many as a plan has."""
         return Meeting()
 
-    def run_tasks(self, tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[Any]:
+    def run_tasks(self, tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[object]:
         """Run tasks that do not depend on one another, as many as a plan has workers; return their results.
 
         `light` tasks have no product that is worth more than one worker. Those that take the seats of a meeting run
@@ -146,6 +146,6 @@ class Powers:
         """
         return [task() for task in tasks]
 
-    def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
+    def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[object]:
         """Run such tasks one after the other in this thread; their numbers are those of `run_tasks`."""
         return [task() for task in tasks]

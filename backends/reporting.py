@@ -42,7 +42,7 @@ class Call(NamedTuple):
 class Listening:
     """Hears every call of a primitive."""
 
-    def before(self, backend: Backend, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def before(self, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]) -> Any:
         """Hear that a call begins; what is returned comes back with it in `hear`."""
 
     def hear(self, call: Call) -> object:
@@ -96,7 +96,7 @@ def _reported(name: str, function: Any, listening: Callable[[], Listening | None
     unwrapped = function.__func__ if isinstance(function, staticmethod) else function
     takes_self = unwrapped is function and hasattr(function, "__get__")  # a ufunc of NumPy's or CuPy's does not
 
-    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+    def call(self: Any, *arguments: Any, **named: object) -> Any:
         run = functools.partial(function, self) if takes_self else unwrapped
         if _depth.calls:
             return run(*arguments, **named)

@@ -54,18 +54,18 @@ class OneDnn:
 
     def __init__(self) -> None:
         from ..onednn import batch_norm, convolution, lrn, lstm, pooling, products, running
-        from ..onednn.library import library
+        from ..onednn.library import library_there
 
         self.batch_norm, self.convolution, self.lstm, self.pooling = batch_norm, convolution, lstm, pooling
         self.lrn, self.products, self.running = lrn, products, running
         self.saved = (convolution.Saved, pooling.Saved)
-        self.vector = library().vector  # type: ignore[union-attr]
+        self.vector = library_there().vector
 
 
-def by_onednn(module: str, function: str) -> Callable[..., Any]:
+def by_onednn(module: str, function: str) -> Callable[..., object]:
     """Return an implementation: a function of `backends.onednn`, which is not imported before it first runs."""
 
-    def run(backend: NumpyBackend, *given: Any, **named: Any) -> Any:
+    def run(backend: NumpyBackend, *given: object, **named: object) -> object:
         return getattr(getattr(backend.onednn, module), function)(*given, **named)
 
     run.__name__ = f"onednn.{module}.{function}"
@@ -209,7 +209,7 @@ def lies_for_onednn(backend: NumpyBackend, x: NumpyArray) -> bool:
     return x.shape[1] > 1 and backend.onednn.running.is_channels_innermost(x)
 
 
-def turns(backend: NumpyBackend, source: Any, target: NumpyArray) -> bool:
+def turns(backend: NumpyBackend, source: object, target: NumpyArray) -> bool:
     """Tell whether oneDNN copies an array into one of another memory order, which no recording notes."""
     if type(source) is not np.ndarray or type(target) is not np.ndarray or source.shape != target.shape:
         return False

@@ -46,7 +46,7 @@ class LevelOne:
         return run
 
 
-def _routine(library: Any, name: str, kind: Any) -> Any:
+def _routine(library: object, name: str, kind: object) -> Any:
     for spelling, integer in _SPELLINGS:
         routine = getattr(library, spelling.format(name), None)
         if routine is not None:

@@ -79,7 +79,7 @@ def numpy_extension() -> Any:
         return None
 
 
-def _find(library: Any) -> tuple[Any, Any] | None:
+def _find(library: object) -> tuple[Any, Any] | None:
     for get_name, set_name in SYMBOLS:
         get, put = getattr(library, get_name, None), getattr(library, set_name, None)
         if get is not None and put is not None:

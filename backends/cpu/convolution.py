@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def algorithm_for(window: Window, W: NumpyArray, n: int, pooled: bool = False) -
 
 
 @lru_cache(maxsize=256)
-def _algorithm(geometry: Geometry, dtype: Any, pooled: bool) -> RowConvolution:
+def _algorithm(geometry: Geometry, dtype: np.dtype, pooled: bool) -> RowConvolution:
     taps, outputs = geometry.window.kernel[0], geometry.window.out[0]
     tile = toom_cook.best_tile(taps, outputs)
     if tile > 1 and taps > 2 and geometry.depth >= LEAST_DEPTH:
@@ -89,18 +89,18 @@ def _pointwise(geometry: Geometry) -> PointwiseConvolution:
     return PointwiseConvolution(geometry)
 
 
-def pointwise(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+def pointwise(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, object]:
     """Convolve by one product on the image as it lies."""
     x, W, _, window, *_ = given
     return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(given)
 
 
-def by_rows(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+def by_rows(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, object]:
     """Convolve by a product for each output row, or by Toom-Cook."""
     return algorithm_for(given.window, given.W, given.x.shape[0]).forward(given)
 
 
-def by_columns(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+def by_columns(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, object]:
     """Convolve by columns of some output rows at once, over any number of axes."""
     x, W, _, window, *_ = given
     return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(given)
@@ -116,7 +116,7 @@ def back(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> Array | N
     return given.saved.algorithm.backward(given)
 
 
-def pooled_by_rows(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) -> tuple[Array, Any]:
+def pooled_by_rows(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) -> tuple[Array, object]:
     """Convolve and pool while the output is in the cache."""
     algorithm = algorithm_for(given.windows[0], given.W, given.x.shape[0], pooled=True)
     return pooled_rows.forward(algorithm, given)
@@ -125,7 +125,7 @@ def pooled_by_rows(backend: NumpyBackend, given: PooledConvolution[NumpyArray]) 
 def im2col(backend: NumpyBackend, given: Sliding[NumpyArray]) -> Array:
     """Copy all columns at once, where they can be seen in the padded image."""
     x, window, buffers = given
-    cells: Any = padded(backend, x, window, 0.0, buffers)
+    cells: NumpyArray = padded(backend, x, window, 0.0, buffers)
     if not cells.flags.c_contiguous:
         return gathered(backend, cells, given)
     col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
@@ -133,7 +133,7 @@ def im2col(backend: NumpyBackend, given: Sliding[NumpyArray]) -> Array:
     down = (step * far for step, far in zip(steps, window.dilation, strict=True))
     along = (step * far for step, far in zip(steps, window.stride, strict=True))
     strides = (channel, *down, *along, example)
-    target: Any = batch_last(backend, col)
+    target: NumpyArray = batch_last(backend, col)
     np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
     return col
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def bands_have_served(backend: NumpyBackend, given: ConvolutionBack[NumpyArray])
     return isinstance(given.saved, DepthwiseSaved)
 
 
-def by_bands(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, Any]:
+def by_bands(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[Array, object]:
     """Convolve by products with band matrices."""
     x, W, b, window, buffers, activate, _ = given
     n, channels, multiplier = x.shape[0], W.shape[2], W.shape[3]

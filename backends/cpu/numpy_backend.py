@@ -59,7 +59,7 @@ def _parts(start: int, stop: int, most: int) -> list[slice]:
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
 
 
-def _run_with_buffer(run: Callable[..., list[Any]], tasks: Sequence[Callable[[], object]]) -> list[Any]:
+def _run_with_buffer(run: Callable[..., list[object]], tasks: Sequence[Callable[[], object]]) -> list[object]:
     np.setbufsize(UFUNC_BUFFER)
     return run(tasks)
 
@@ -133,7 +133,7 @@ class NumpyBackend(Backend):
     def quiet(self) -> AbstractContextManager[object]:
         return np.errstate(all="ignore")
 
-    def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def quietly(self, function: Callable[..., object], *arguments: object) -> Any:
         return quietly(function, *arguments)
 
     def is_array(self, x: object) -> bool:
@@ -142,7 +142,7 @@ class NumpyBackend(Backend):
     def is_ready(self, x: object, dtype: str) -> bool:
         return type(x) is np.ndarray and x.dtype is self.dtypes.get(dtype)
 
-    def asarray(self, data: Any, dtype: str) -> Array:
+    def asarray(self, data: object, dtype: str) -> Array:
         try:
             array = np.asarray(data)
             if array.dtype.kind not in "fiub":
@@ -151,7 +151,7 @@ class NumpyBackend(Backend):
         except (TypeError, ValueError) as error:
             raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
 
-    def from_host(self, array: Any, dtype: str) -> Array:
+    def from_host(self, array: object, dtype: str) -> Array:
         return np.array(array, dtype=dtype)
 
     def to_host(self, x: Any) -> HostArray:
@@ -171,7 +171,7 @@ class NumpyBackend(Backend):
 
     # ---- recording
 
-    def recorder(self) -> Any:
+    def recorder(self) -> Backend:
         from .recorder import recorder_of  # whose class derives from this one
 
         if self._recorder is None:
@@ -230,13 +230,13 @@ class NumpyBackend(Backend):
 
     def run_tasks(
         self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
-    ) -> list[Any]:
+    ) -> list[object]:
         return self._run_held(tasks, partial(self._workers.run, meeting=meeting))  # type: ignore[arg-type]  # from `meeting`
 
-    def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+    def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[object]:
         return self._run_held(tasks, self._workers.run_in_turn)
 
-    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
+    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[object]]) -> list[object]:
         """Run tasks while the BLAS has one thread per task."""
         blas = self._blas.hold()
         try:
@@ -271,7 +271,7 @@ class NumpyBackend(Backend):
         return self.onednn.running.with_channels_innermost(x, buffers, "input")
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
-        view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
+        view: NumpyArray = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
         return view.transpose(view.ndim - 1, *range(view.ndim - 1)) if view.ndim else view
 
     def fill(self, x: NumpyArray, value: float) -> Array:
@@ -318,29 +318,29 @@ class NumpyBackend(Backend):
 
     # ---- arithmetic that the generic code would do in several passes
 
-    def maximum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
+    def maximum(self, x: NumpyArray | float, y: NumpyArray | float, out: NumpyArray | None = None) -> Array:
         return np.maximum(x, y, out=out)  # by keyword: NumPy deprecates a third positional argument of this ufunc
 
-    def minimum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
+    def minimum(self, x: NumpyArray | float, y: NumpyArray | float, out: NumpyArray | None = None) -> Array:
         return np.minimum(x, y, out=out)
 
-    def greater(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
+    def greater(self, x: NumpyArray | float, y: Any, out: NumpyArray | None = None) -> Array:
         return np.greater(x, y) if out is None else np.greater(x, y, out=out, casting="unsafe")
 
-    def greater_equal(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
+    def greater_equal(self, x: NumpyArray | float, y: Any, out: NumpyArray | None = None) -> Array:
         return np.greater_equal(x, y) if out is None else np.greater_equal(x, y, out=out, casting="unsafe")
 
-    def equal(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
+    def equal(self, x: NumpyArray | float, y: NumpyArray | float, out: NumpyArray | None = None) -> Array:
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
     def relu(self, x: NumpyArray, out: NumpyArray | None = None) -> Array:
         return rectify(x, out)
 
-    def put_where(self, target: NumpyArray, value: Any, condition: NumpyArray) -> Array:
+    def put_where(self, target: NumpyArray, value: NumpyArray | float, condition: NumpyArray) -> Array:
         np.copyto(target, value, casting="unsafe", where=condition)
         return target
 
-    def sum(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
+    def sum(self, x: NumpyArray, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
         sums = _sum_of_places(x, keepdims) if x.ndim > 2 and axis == tuple(range(2, x.ndim)) else None
         if sums is not None:
             return sums
@@ -349,7 +349,7 @@ class NumpyBackend(Backend):
                 x = np.add.reduce(x, axis=each, keepdims=True)
         return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
-    def max(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
+    def max(self, x: NumpyArray, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
         return np.maximum.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
     def sum_into(self, x: NumpyArray, axis: int, out: NumpyArray) -> Array:
@@ -371,7 +371,7 @@ class NumpyBackend(Backend):
             a, b, rows = b.T, a.T, out.T  # the same, written row by row
         size = rows.size * b.shape[0]
         if size >= self._least_product and not self.is_busy():
-            multiply: Any = self.onednn.products.product if multiplies(self, a, b) else np.dot
+            multiply = self.onednn.products.product if multiplies(self, a, b) else np.dot
             self.run_tasks([partial(multiply, a[part], b, rows[part]) for part in even_parts(len(a), self.workers)])
         elif (
             size >= LEAST_OF_ONEDNN and self._blas.held and multiplies(self, a, b)

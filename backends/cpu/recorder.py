@@ -27,7 +27,7 @@ def recorder_of(backend: NumpyBackend) -> Backend:
     return type(f"Recording{kind.__name__}", (_Recorder, kind), {})(backend)
 
 
-def _result(result: Any) -> HostArray:
+def _result(result: object) -> HostArray:
     if not isinstance(result, TracedArray):
         raise NotRecorded(f"the result is {type(result).__name__}, nothing that the recording computes.")
     return result.view(np.ndarray)
@@ -50,7 +50,7 @@ class _Recorder(NumpyBackend):
 
     def run_tasks(
         self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
-    ) -> list[Any]:
+    ) -> list[object]:
         """Note the tasks, one for a worker, which write their last argument and do not meet, and run them."""
         plain_tasks = []
         for task in tasks:
@@ -61,7 +61,7 @@ class _Recorder(NumpyBackend):
         note(super().run_tasks, plain_tasks)
         return super().run_tasks(plain_tasks)
 
-    def record(self, run: Callable[[], list[Any]], generator: Callable[[], Any]) -> tuple[Recording, list[Any]]:
+    def record(self, run: Callable[[], list[Any]], generator: Callable[[], object]) -> tuple[Recording, list[object]]:
         """Run once; return the recording, and the results, whose memory every replay fills anew.
 
         `generator` returns the generator that random numbers are drawn from, at once and at every replay.
@@ -100,7 +100,7 @@ class _Recorder(NumpyBackend):
         except ValueError:
             return self.reshape_view(self.copy(x), shape)
 
-    def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
+    def axpby(self, alpha: object, x: NumpyArray, beta: object, y: NumpyArray, scratch: NumpyArray) -> Array:
         run = self.level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
         if run is None:
             return Backend.axpby(self, alpha, x, beta, y, scratch)
@@ -139,7 +139,9 @@ class _Recorder(NumpyBackend):
 
         return self._drawn(root, node, factors, out)
 
-    def _drawn(self, root: int, node: int, draw: Callable[..., NumpyArray], out: NumpyArray, *arguments: Any) -> Array:
+    def _drawn(
+        self, root: int, node: int, draw: Callable[..., NumpyArray], out: NumpyArray, *arguments: object
+    ) -> Array:
         """Draw into an array, and note that every replay draws again, from the generator's state at that time."""
         generator, memory = active_recording().generator, plain(out)
         if generator is None or generator().get_state() != (root, node):

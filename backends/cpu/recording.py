@@ -37,7 +37,7 @@ SETTINGS = next(iter(_quiet), None)
 """NumPy's context variable with its settings."""
 
 
-def quietly(function: Callable[..., Any], *arguments: Any) -> Any:
+def quietly(function: Callable[..., object], *arguments: object) -> Any:
     """Call a function without NumPy's warnings of what is not finite, at a fifth of what numpy.errstate costs."""
     return _quiet.copy().run(function, *arguments)
 
@@ -102,13 +102,15 @@ def note_held(call: Callable[[], object], held: Callable[[Callable[[], object]],
         _active.recording.held = held
 
 
-def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
+def note(function: Callable[..., object], *arguments: object, **options: np.ndarray) -> None:
     """Append a call to the recording that is made in this thread, if one is."""
     if _active.recording is not None:
         _active.recording.calls.append(partial(function, *arguments, **options))
 
 
-def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: np.ndarray, options: dict[str, Any]) -> None:
+def _note_ufunc(
+    ufunc: Any, method: str, inputs: tuple[object, ...], target: np.ndarray, options: dict[str, Any]
+) -> None:
     """Note a ufunc with its arguments by position where it takes them so: NumPy is faster with them."""
     if method == "__call__" and not options and ufunc.signature is None:
         inputs, target = _in_memory_order(inputs, target)
@@ -120,7 +122,7 @@ def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: np.nda
         note(ufunc if method == "__call__" else getattr(ufunc, method), *inputs, out=target, **options)
 
 
-def _in_memory_order(inputs: tuple[Any, ...], target: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
+def _in_memory_order(inputs: tuple[Any, ...], target: np.ndarray) -> tuple[tuple[object, ...], np.ndarray]:
     """Permute the axes of all arrays so that the result is in c order: NumPy runs one long loop without searching."""
     if target.flags.c_contiguous or not all(isinstance(x, np.ndarray) and x.ndim in (0, target.ndim) for x in inputs):
         return inputs, target
@@ -128,7 +130,7 @@ def _in_memory_order(inputs: tuple[Any, ...], target: np.ndarray) -> tuple[tuple
     return tuple(x.transpose(axes) if x.ndim else x for x in inputs), target.transpose(axes)
 
 
-def plain(x: Any) -> Any:
+def plain(x: object) -> Any:
     """Return a traced array as numpy.ndarray; anything else as it is, also inside of lists and tuples."""
     if isinstance(x, TracedArray):
         return x.view(np.ndarray)
@@ -137,7 +139,7 @@ def plain(x: Any) -> Any:
     return x
 
 
-def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _operands(inputs: tuple[object, ...]) -> tuple[object, ...]:
     """Return a ufunc's inputs; Python's numbers as arrays of the dtype that NumPy would take them for, once for all."""
     operands = plain(inputs)
     for array in operands:
@@ -171,15 +173,15 @@ def active_recording() -> Recording:
     return _active.recording
 
 
-def _is_slice(key: Any, value: Any, memory: np.ndarray) -> bool:
+def _is_slice(key: object, value: object, memory: np.ndarray) -> bool:
     """Tell whether the value that an index gave lies in the memory; a slice of nothing lies nowhere."""
     if not isinstance(value, np.ndarray) or value.size:
         return isinstance(value, np.ndarray) and np.may_share_memory(value, memory)
     return not any(isinstance(index, (np.ndarray, list)) for index in (key if isinstance(key, tuple) else (key,)))
 
 
-def _refused(method: str) -> Any:
-    def refuse(self: TracedArray, *arguments: Any, **options: Any) -> Any:
+def _refused(method: str) -> object:
+    def refuse(self: TracedArray, *arguments: object, **options: object) -> Any:
         if _active.recording is not None:
             raise NotRecorded(f"a recording cannot hold {method} of an array.")
         return getattr(np.ndarray, method)(self, *arguments, **options)
@@ -190,11 +192,11 @@ def _refused(method: str) -> Any:
 class TracedArray(np.ndarray):
     """An array whose operations are noted by the active recording; without one it is like any other."""
 
-    def __array_finalize__(self, source: Any) -> None:
+    def __array_finalize__(self, source: object) -> None:
         if _active.recording is not None and isinstance(source, TracedArray) and self.flags.owndata:
             raise NotRecorded("a method of an array copied it behind the recording's back.")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, out: Any = None, **options: object) -> Any:
         if _active.recording is None:
             given = {} if out is None else {"out": plain(out)}
             result = getattr(ufunc, method)(*plain(inputs), **given, **options)
@@ -245,7 +247,7 @@ class TracedArray(np.ndarray):
             note(_rerun, target, function, *arguments, **options)
         return own_memory(target)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         memory = plain(self)
         if _active.recording is None:
             memory[plain(key)] = plain(value)
@@ -256,7 +258,7 @@ class TracedArray(np.ndarray):
         np.copyto(target, plain(value), casting="unsafe")
         note(target.__setitem__, ..., plain(value))
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: object) -> None:
         """Set every element."""
         target = plain(self)
         target.fill(value)
@@ -288,5 +290,5 @@ class TracedArray(np.ndarray):
         return plain(self).flat
 
 
-def _rerun(target: np.ndarray, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+def _rerun(target: np.ndarray, function: Callable[..., Any], *arguments: object, **options: object) -> None:
     np.copyto(target, function(*arguments, **options))

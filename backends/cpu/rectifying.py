@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ LONG_ENOUGH = 1024
 
 
 @lru_cache(maxsize=64)
-def zeros(length: int, dtype: Any) -> np.ndarray:
+def zeros(length: int, dtype: np.dtype) -> np.ndarray:
     """Return a row of zeros that nobody writes."""
     row = np.zeros(length, dtype)
     row.flags.writeable = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class ToomCookRows(RowConvolution):
     near 1e-6 of the largest element (tests/backends/test_row_convolution.py).
     """
 
-    def __init__(self, geometry: Geometry, dtype: Any, tile: int) -> None:
+    def __init__(self, geometry: Geometry, dtype: np.dtype, tile: int) -> None:
         super().__init__(geometry)
         taps, out_h = geometry.window.kernel[0], geometry.window.out[0]
         self.m, self.p = tile, tile + taps - 1

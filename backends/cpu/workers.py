@@ -9,7 +9,6 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Any
 
 from ..errors import BackendError
 from ..forks import tell_of_forks
@@ -177,7 +176,7 @@ class _Worker:
     """One thread, which runs the jobs that it is given, until its owner is gone or `stop`."""
 
     def __init__(self, number: int, owner: Workers | None = None) -> None:
-        self._inbox: SimpleQueue[Any] = SimpleQueue()
+        self._inbox: SimpleQueue[object] = SimpleQueue()
         if owner is not None:  # the callback is C's: a Ctrl-C in one of Python's would get lost
             self._owner = weakref.ref(owner, self._inbox.put)
         self._wake: SimpleQueue[None] = SimpleQueue()

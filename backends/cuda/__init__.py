@@ -9,12 +9,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.errors import DTypeError
 from backends.generic.window import Window
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 logger = logging.getLogger("nd")
 
@@ -47,7 +51,7 @@ def options(real: str) -> tuple[str, ...]:
     return (f"-DREAL={real}", "--std=c++17")
 
 
-def geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> Any:
+def geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> np.ndarray:
     """Return the kernels' argument of type Geometry; CuPy passes a numpy array of size one by value."""
     return np.frombuffer(packed_geometry(window, batch, total, strides), _GEOMETRY_DTYPE)
 
@@ -94,12 +98,12 @@ class Kernels:
     cupy : module
     """
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
 
-    def launch(self, name: str, kind: str, total: int, arguments: tuple[Any, ...], block: int = BLOCK) -> None:
+    def launch(self, name: str, kind: str, total: int, arguments: tuple[object, ...], block: int = BLOCK) -> None:
         """Run a kernel with at least `total` threads, `block` of them in every block.
 
         Parameters

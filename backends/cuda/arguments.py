@@ -17,7 +17,7 @@ NARROW = 1 << 31
 """Elements from which on an index takes 64 bits."""
 
 
-def is_vector(argument: Any) -> bool:
+def is_vector(argument: object) -> bool:
     """Tell whether an argument has elements, one for every element of the formula."""
     return getattr(argument, "ndim", 0) > 0
 

@@ -95,7 +95,7 @@ class CupyBackend(Backend):
         splits = Splits(self.scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
         self.products = Products(self.kernels, splits)
         self.convolutions = Convolutions(self.kernels, splits)
-        self._recorder: Any = None
+        self._recorder: CupyBackend | None = None
         self._graphs = switch("ND_CUDA_GRAPH", True)
         if not self._graphs:
             say_once("cupy: steps run eagerly, because ND_CUDA_GRAPH=0")
@@ -143,7 +143,7 @@ class CupyBackend(Backend):
 
     # ---- recording
 
-    def recorder(self) -> Any:
+    def recorder(self) -> CupyBackend | None:
         if not self._graphs:
             return None
         from .recorder import recorder_of  # whose class derives from this one
@@ -163,17 +163,17 @@ class CupyBackend(Backend):
     def is_array(self, x: object) -> bool:
         return isinstance(x, self.cupy.ndarray)
 
-    def may_share_memory(self, x: Any, y: Any) -> bool:
+    def may_share_memory(self, x: object, y: object) -> bool:
         return self.cupy.may_share_memory(x, y)
 
-    def from_host(self, array: Any, dtype: str) -> Array:
+    def from_host(self, array: HostArray, dtype: str) -> Array:
         """Return a copy of a numpy array on the device, through CuPy's pinned memory."""
         kind = np.dtype(dtype)
         if kind.itemsize < array.dtype.itemsize:
             return self.cupy.asarray(array, kind)
         return self.cupy.asarray(array).astype(kind, copy=False)  # images are bytes on the way and floats only there
 
-    def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+    def staged(self, array: object, dtype: str, buffer: Callable[[], Array]) -> Array | None:
         out = buffer()
         if not self.uploads.serves(array, out):
             return None
@@ -248,10 +248,10 @@ class CupyBackend(Backend):
 
     # ---- reductions and linear algebra
 
-    def sum(self, x: CupyArray, axis: Any = None, keepdims: bool = False) -> Array:
+    def sum(self, x: CupyArray, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
         return x.sum(axis=axis, keepdims=keepdims)
 
-    def max(self, x: CupyArray, axis: Any = None, keepdims: bool = False) -> Array:
+    def max(self, x: CupyArray, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
         return x.max(axis=axis, keepdims=keepdims)
 
     def sum_into(self, x: CupyArray, axis: int, out: CupyArray) -> Array:
@@ -283,14 +283,16 @@ class CupyBackend(Backend):
             self.cupy.matmul(a, b, out=out)
         return out
 
-    def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
+    def run_formula(self, formula: Any, arguments: tuple[object, ...], current: object) -> None:
         compiled = formula.compiled.get(self)
         if compiled is None:
             compiled = formula.compiled[self] = Elementwise(self.cupy, formula.formula, formula.scratch)
         if not compiled.run(arguments, current):
             formula.formula(*arguments)
 
-    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
+    def sum_formula(
+        self, formula: Any, arguments: tuple[object, ...], current: object, out: Array | None = None
+    ) -> Array | tuple[Array, ...]:
         compiled = formula.compiled.get(self)
         if compiled is None:
             compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self.scratches)

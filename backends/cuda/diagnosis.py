@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import BackendError
 from ..extras import install_command
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 PACKAGES = (
     "amd-cupy", "cupy", "cupy-cuda102", "cupy-cuda110", "cupy-cuda111", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x",
@@ -98,7 +102,7 @@ def not_importable(error: Exception) -> BackendError:
     )
 
 
-def no_device(cupy: Any) -> BackendError:
+def no_device(cupy: ModuleType) -> BackendError:
     """Return the error to raise when CuPy sees no device."""
     runtime = cupy.cuda.runtime
     driver, built_for = _driver(runtime), _major(runtime.runtimeGetVersion())
@@ -121,7 +125,7 @@ def no_device(cupy: Any) -> BackendError:
     return BackendError(f"cupy: a CUDA device must be visible, got none ({reason}). {remedy}")
 
 
-def does_not_compute(cupy: Any, error: Exception) -> BackendError:
+def does_not_compute(cupy: ModuleType, error: Exception) -> BackendError:
     """Return the error to raise when a small computation on the device raised `error`."""
     several = conflict()
     if several:

@@ -19,6 +19,8 @@ from . import REALS
 from .spatial import batch_innermost
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from .cupy_backend import CupyBackend
 
 MOST_MOVES = 64
@@ -48,7 +50,7 @@ class Draws:
         Has ``get_state() -> (root, node)`` and ``set_state``.
     """
 
-    def __init__(self, cupy: Any, generator: Any) -> None:
+    def __init__(self, cupy: ModuleType, generator: Any) -> None:
         self._cupy, self.generator = cupy, generator
         self._moves: list[int] = []
         self._planned: list[int] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.cuda.formula import NotElementwise
 from backends.typing import Array
@@ -12,6 +12,10 @@ from . import BLOCK, REALS, options, saying_so_if_slow
 from .arguments import Plan, is_number, plan_of
 from .kernel_text import Current, KernelText
 from .scratch import Scratches
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 OPTIONS = ("--fmad=false",)  # as NumPy rounds: memory bounds these kernels, not arithmetic
 MOST_KERNELS = 64
@@ -34,12 +38,12 @@ class Elementwise:
         Places of arguments whose contents matter neither before nor after.
     """
 
-    def __init__(self, cupy: Any, formula: Callable[..., object], scratch: tuple[int, ...]) -> None:
+    def __init__(self, cupy: ModuleType, formula: Callable[..., object], scratch: tuple[int, ...]) -> None:
         self._cupy, self._formula, self._scratch = cupy, formula, scratch
-        self._kernels: dict[tuple[object, ...], Any] = {}
+        self._kernels: dict[tuple[object, ...], object] = {}
         self._of_shapes: set[tuple[object, ...]] = set()
 
-    def run(self, arguments: Sequence[Any], current: Current) -> bool:
+    def run(self, arguments: Sequence[object], current: Current) -> bool:
         """Compute and return True; False, with nothing done, where no kernel serves the formula or the arguments."""
         plan = plan_of(arguments, self._scratch)
         kernel = None if plan is None else self._kernel(arguments, plan, current)
@@ -53,7 +57,7 @@ class Elementwise:
         given = (x for place, x in enumerate(arguments) if place not in self._scratch)
         return [float(x) if is_number(x) else x for x in given]
 
-    def _kernel(self, arguments: Sequence[Any], plan: Plan, current: Current) -> Any:
+    def _kernel(self, arguments: Sequence[object], plan: Plan, current: Current) -> Any:
         key = plan.key
         if key in self._of_shapes:
             key = (*key, *(getattr(x, "shape", None) for x in arguments))
@@ -65,7 +69,7 @@ class Elementwise:
             self._kernels[key] = kernel
         return self._kernels[key]
 
-    def _compile(self, arguments: Sequence[Any], plan: Plan, current: Current) -> tuple[Any, bool]:
+    def _compile(self, arguments: Sequence[object], plan: Plan, current: Current) -> tuple[object, bool]:
         if len(self._kernels) >= MOST_KERNELS:
             return None, False
         try:
@@ -85,7 +89,7 @@ class Elementwise:
 class Summed(Elementwise):
     """The kernels of a formula that returns a sum over all elements."""
 
-    def __init__(self, cupy: Any, formula: Callable[..., object], scratches: Scratches) -> None:
+    def __init__(self, cupy: ModuleType, formula: Callable[..., object], scratches: Scratches) -> None:
         super().__init__(cupy, formula, ())
         self._scratches = scratches
         self.several = False

@@ -6,7 +6,7 @@ Their launches do not wait for the device, so that a CUDA graph can hold them: n
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _LOOKUP = struct.Struct("=8q")  # `struct Lookup` of embedding.cu
 _LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
 
 
-def is_real(backend: CupyBackend, table: CupyArray, *others: Any, **named: Any) -> bool:
+def is_real(backend: CupyBackend, table: CupyArray, *others: object, **named: object) -> bool:
     """Tell whether the kernels take the numbers of a table."""
     return table.dtype.char in REALS
 
@@ -50,6 +50,6 @@ def scatter_add(backend: CupyBackend, table: CupyArray, indices: CupyArray, upda
     return table
 
 
-def _lookup(table: CupyArray, indices: CupyArray, rows: CupyArray) -> Any:
+def _lookup(table: CupyArray, indices: CupyArray, rows: CupyArray) -> object:
     strides = [stride // array.itemsize for array in (indices, table, rows) for stride in array.strides]
     return np.frombuffer(_LOOKUP.pack(indices.size, *table.shape, *strides), _LOOKUP_DTYPE)

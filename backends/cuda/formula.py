@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, NoReturn
 
 from ..base import DTYPES, Backend
 from ..errors import BackendError
@@ -60,7 +61,7 @@ class Symbol:
         """Of an argument; 1 for a result of vectors."""
         return 1 if self._shape is None else len(self._shape)
 
-    def set(self, other: Any) -> Symbol:
+    def set(self, other: object) -> Symbol:
         """Let this array's element be that of another array from now on."""
         self.code = self.emitter.real(other)
         self.written = True
@@ -69,51 +70,51 @@ class Symbol:
     def __bool__(self) -> bool:
         raise NotElementwise("formula: expected no decision on a value, got one.")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise NotElementwise(f"formula: expected operations on single elements, got .{name} of an array.")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Element) -> Any:
         raise NotElementwise("formula: expected operations on single elements, got a part of an array.")
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> NoReturn:
         raise NotElementwise("formula: expected operations on single elements, got a loop over them.")
 
     def __neg__(self) -> Symbol:
         return self.emitter.write(f"-{self.emitter.real(self)}")
 
-    def __add__(self, other: Any) -> Symbol:
+    def __add__(self, other: Number) -> Symbol:
         return self.emitter.add(self, other)
 
-    def __sub__(self, other: Any) -> Symbol:
+    def __sub__(self, other: Number) -> Symbol:
         return self.emitter.subtract(self, other)
 
-    def __mul__(self, other: Any) -> Symbol:
+    def __mul__(self, other: Number) -> Symbol:
         return self.emitter.multiply(self, other)
 
-    def __truediv__(self, other: Any) -> Symbol:
+    def __truediv__(self, other: Number) -> Symbol:
         return self.emitter.divide(self, other)
 
-    def __rsub__(self, other: Any) -> Symbol:
+    def __rsub__(self, other: Number) -> Symbol:
         return self.emitter.subtract(other, self)
 
-    def __rtruediv__(self, other: Any) -> Symbol:
+    def __rtruediv__(self, other: Number) -> Symbol:
         return self.emitter.divide(other, self)
 
-    def __pow__(self, other: Any) -> Symbol:
+    def __pow__(self, other: Number) -> Symbol:
         return self.emitter.power(self, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __gt__(self, other: Any) -> Symbol:
+    def __gt__(self, other: Number) -> Symbol:
         return self.emitter.compare(self, ">", other)
 
-    def __ge__(self, other: Any) -> Symbol:
+    def __ge__(self, other: Number) -> Symbol:
         return self.emitter.compare(self, ">=", other)
 
-    def __lt__(self, other: Any) -> Symbol:
+    def __lt__(self, other: Number) -> Symbol:
         return self.emitter.compare(self, "<", other)
 
-    def __le__(self, other: Any) -> Symbol:
+    def __le__(self, other: Number) -> Symbol:
         return self.emitter.compare(self, "<=", other)
 
     def __and__(self, other: Symbol) -> Symbol:
@@ -124,6 +125,8 @@ class Symbol:
 
 
 Number = Symbol | float
+# What overrides of Backend's methods take, as NumpyArray in backends/typing.py: mypy looks up what they use of symbols.
+Element = Symbol | Any
 
 
 class _Functions:
@@ -134,7 +137,7 @@ class _Functions:
         self.expm1 = lambda x: emitter.call("expm1", x)
         self.log1p = lambda x: emitter.call("log1p", x)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         raise NotElementwise(f"formula: expected operations on single elements, got {name}.")
 
 
@@ -171,7 +174,7 @@ class _Emitter(Backend):
         self.lines.append(f"const {'bool' if kind == 'bool' else 'real'} {name} = {code};")
         return Symbol(self, name, kind)
 
-    def real(self, x: Any) -> str:
+    def real(self, x: object) -> str:
         """Return the C expression of a number; comparisons are 0 and 1."""
         if isinstance(x, Symbol):
             if x.summed:
@@ -183,7 +186,7 @@ class _Emitter(Backend):
             return f"(real)({float(x)!r})"
         return f"({'-' if x < 0 else ''}(real)__int_as_float({'0x7fffffff' if math.isnan(x) else '0x7f800000'}))"
 
-    def stored(self, value: Any, out: Any) -> Any:
+    def stored(self, value: object, out: Element | None) -> Any:
         return value if out is None else out.set(value)
 
     def _binary(self, x: Number, operator: str, y: Number, out: Symbol | None) -> Symbol:
@@ -194,7 +197,7 @@ class _Emitter(Backend):
             result.be_number()
         return self.stored(result, out)
 
-    def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
+    def _of_sums(self, x: Number, operator: str, y: Any) -> Symbol:
         """Return an expression of sums, as the same of every element's shares in them."""
         summed = [getattr(operand, "summed", False) for operand in (x, y)]
         number = [_is_number(x), _is_number(y)]
@@ -218,116 +221,116 @@ class _Emitter(Backend):
     def is_array(self, x: object) -> bool:
         return isinstance(x, Symbol)
 
-    def fits(self, x: Any, like: Any) -> bool:
+    def fits(self, x: object, like: object) -> bool:
         return isinstance(x, Symbol)  # a single element, of no shape
 
-    def dtype_name(self, x: Any) -> str:
+    def dtype_name(self, x: Element) -> str:
         return x.dtype
 
-    def astype(self, x: Any, dtype: str) -> Any:
+    def astype(self, x: Element, dtype: str) -> Any:
         if dtype != self.real_dtype:
             raise NotElementwise(f"formula: expected {self.real_dtype} throughout, got {dtype}.")
         return self.write(self.real(x)) if x.dtype == "bool" else x
 
-    def assign(self, target: Any, source: Any) -> Any:
+    def assign(self, target: Element, source: object) -> Any:
         return target.set(source)
 
-    def copy(self, x: Any) -> Any:
+    def copy(self, x: Element) -> Any:
         return self.write(self.real(x))
 
-    def fill(self, x: Any, value: float) -> Any:
+    def fill(self, x: Element, value: float) -> Any:
         return x.set(value)
 
-    def add(self, x: Any, y: Any, out: Any = None) -> Any:
+    def add(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self._binary(x, "+", y, out)
 
-    def subtract(self, x: Any, y: Any, out: Any = None) -> Any:
+    def subtract(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self._binary(x, "-", y, out)
 
-    def multiply(self, x: Any, y: Any, out: Any = None) -> Any:
+    def multiply(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self._binary(x, "*", y, out)
 
-    def divide(self, x: Any, y: Any, out: Any = None) -> Any:
+    def divide(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self._binary(x, "/", y, out)
 
-    def maximum(self, x: Any, y: Any, out: Any = None) -> Any:
+    def maximum(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.call("larger", x, y, out=out)
 
-    def minimum(self, x: Any, y: Any, out: Any = None) -> Any:
+    def minimum(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.call("smaller", x, y, out=out)
 
-    def power(self, x: Any, y: Any, out: Any = None) -> Any:
+    def power(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.square(x, out) if y == 2 else self.call("pow", x, y, out=out)
 
-    def square(self, x: Any, out: Any = None) -> Any:
+    def square(self, x: Element, out: Element | None = None) -> Any:
         return self._binary(x, "*", x, out)
 
-    def exp(self, x: Any, out: Any = None) -> Any:
+    def exp(self, x: Element, out: Element | None = None) -> Any:
         return self.call("exp", x, out=out)
 
-    def log(self, x: Any, out: Any = None) -> Any:
+    def log(self, x: Element, out: Element | None = None) -> Any:
         return self.call("log", x, out=out)
 
-    def sqrt(self, x: Any, out: Any = None) -> Any:
+    def sqrt(self, x: Element, out: Element | None = None) -> Any:
         return self.call("sqrt", x, out=out)
 
-    def absolute(self, x: Any, out: Any = None) -> Any:
+    def absolute(self, x: Element, out: Element | None = None) -> Any:
         return self.call("fabs", x, out=out)
 
-    def sign(self, x: Any, out: Any = None) -> Any:
+    def sign(self, x: Element, out: Element | None = None) -> Any:
         return self.call("sign_of", x, out=out)
 
-    def tanh(self, x: Any, out: Any = None) -> Any:
+    def tanh(self, x: Element, out: Element | None = None) -> Any:
         return self.call("tanh", x, out=out)
 
-    def cos(self, x: Any, out: Any = None) -> Any:
+    def cos(self, x: Element, out: Element | None = None) -> Any:
         return self.call("cos", x, out=out)
 
-    def sin(self, x: Any, out: Any = None) -> Any:
+    def sin(self, x: Element, out: Element | None = None) -> Any:
         return self.call("sin", x, out=out)
 
-    def greater(self, x: Any, y: Any, out: Any = None) -> Any:
+    def greater(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.compare(x, ">", y, out)
 
-    def greater_equal(self, x: Any, y: Any, out: Any = None) -> Any:
+    def greater_equal(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.compare(x, ">=", y, out)
 
-    def equal(self, x: Any, y: Any, out: Any = None) -> Any:
+    def equal(self, x: Element, y: Element, out: Element | None = None) -> Any:
         return self.compare(x, "==", y, out)
 
-    def where(self, condition: Any, x: Any, y: Any) -> Any:
+    def where(self, condition: Element, x: object, y: object) -> Any:
         return self.write(f"{condition.code} ? {self.real(x)} : {self.real(y)}")
 
-    def item(self, x: Any) -> float:
+    def item(self, x: Element) -> float:
         raise NotElementwise("formula: expected no decision on a value, got one.")
 
-    def random_raw(self, root: int, node: int, n: int) -> Any:
+    def random_raw(self, root: int, node: int, n: int) -> NoReturn:
         raise NotElementwise("formula: expected no random draws, got one.")
 
     random_uniform = random_raw  # type: ignore[assignment]
 
-    def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def sum(self, x: Element, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
         if axis is not None or keepdims:
             raise NotElementwise("formula: expected a sum over everything, got one along an axis.")
         total = self.write(self.real(x))
         total.summed = True
         return total
 
-    def dot(self, x: Any, y: Any, out: Any = None) -> Any:
+    def dot(self, x: Element, y: Element, out: object = None) -> Any:
         if out is not None:
             raise NotElementwise("formula: expected a sum that is returned, got one for an array.")
         return self.sum(self.multiply(x, y))
 
-    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def max(self, x: Element, axis: object = None, keepdims: bool = False) -> NoReturn:
         raise NotElementwise("formula: expected operations on single elements, got a reduction.")
 
     mean = max
 
-    def asarray(self, data: Any, dtype: str) -> Any:
+    def asarray(self, data: object, dtype: str) -> NoReturn:
         raise NotElementwise("formula: expected no new arrays, got one.")
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return not isinstance(x, Symbol) or (not x.summed and x.ndim == 0)
 
 
@@ -353,7 +356,10 @@ class Formula:
         return Symbol(self._emitter, code, self._emitter.real_dtype, shape)
 
     def trace(
-        self, formula: Callable[..., object], symbols: Sequence[Symbol], current: Callable[[Backend], Any]
+        self,
+        formula: Callable[..., object],
+        symbols: Sequence[Symbol],
+        current: Callable[[Backend], AbstractContextManager[object]],
     ) -> tuple[Any, list[str]]:
         """Run a formula; return its result, and the C statements that compute the values of its symbols.
 

@@ -7,10 +7,14 @@ import functools
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import same_memory
 from .draws import Draws
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 logger = logging.getLogger("nd")
 capture_lock = threading.RLock()
@@ -34,11 +38,11 @@ class Graph:
         Its random draws.
     """
 
-    def __init__(self, cupy: Any, run: Callable[[], list[Any]], results: list[Any], draws: Draws) -> None:
+    def __init__(self, cupy: ModuleType, run: Callable[[], list[Any]], results: list[Any], draws: Draws) -> None:
         self._cupy, self._run, self._results, self._draws = cupy, run, results, draws
-        self._graph: Any = None
+        self._graph = None
         self._pool: Any = None
-        self._kept: list[Any] = []
+        self._kept: list[object] = []
         self._refused = False
 
     @property
@@ -84,13 +88,13 @@ class Graph:
             raise
         return stream.end_capture()
 
-    def _fill(self, results: list[Any]) -> None:
+    def _fill(self, results: list[object]) -> None:
         """Put results where those of the first run lie."""
         for target, result in zip(self._results, results, strict=True):
             if not same_memory(result, target):
                 self._cupy.copyto(target, result)
 
-    def _allocate(self, size: int) -> Any:
+    def _allocate(self, size: int) -> object:
         """Return memory that belongs to this graph alone, as long as it lives."""
         memory = self._pool.malloc(size)
         self._kept.append(memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from backends.base import Backend
@@ -12,7 +13,7 @@ from backends.cuda.formula import Formula, NotElementwise, Symbol
 from . import source
 from .arguments import NARROW, Plan, is_number, is_vector, same_memory
 
-Current = Callable[[Backend], Any]
+Current = Callable[[Backend], AbstractContextManager[object]]
 
 NAMES = re.compile(r"\b[nvx]\d+\b")
 DEFINITION = re.compile(r"const (?:real|bool) (v\d+) = (.*);")
@@ -129,9 +130,9 @@ class KernelText:
         names = {name for result in results for name in NAMES.findall(result)}
         needed = []
         for line in reversed(self._lines):
-            defined, expression = DEFINITION.match(line).groups()  # type: ignore[union-attr]
-            if defined in names:
-                names.update(NAMES.findall(expression))
+            definition = DEFINITION.match(line)
+            if definition is not None and definition[1] in names:
+                names.update(NAMES.findall(definition[2]))
                 needed.append(line)
         loads = []
         for place in self._kept:

@@ -44,14 +44,14 @@ class _Recorder(CupyBackend):
     def _draws(self) -> Draws | None:
         return getattr(self._thread, "draws", None)
 
-    def record(self, run: Callable[[], list[Any]], generator: Callable[[], Any]) -> tuple[Graph, list[Any]]:
+    def record(self, run: Callable[[], list[Any]], generator: Callable[[], object]) -> tuple[Graph, list[object]]:
         """Run once; return the graph, and the results, whose memory every replay fills anew.
 
         `generator` returns the generator that random numbers may be drawn from.
         """
         draws, scratch = Draws(self.cupy, generator()), Scratch(self.cupy)
 
-        def run_noting_draws() -> list[Any]:
+        def run_noting_draws() -> list[object]:
             before, self._thread.draws = self._draws, draws
             try:
                 draws.begin()
@@ -120,7 +120,7 @@ class _Recorder(CupyBackend):
     def svd(self, a: Array) -> tuple[Array, Array, Array]:
         raise NotRecorded("a graph cannot hold a decomposition.")
 
-    def random_raw(self, root: int, node: int, n: int) -> Any:
+    def random_raw(self, root: int, node: int, n: int) -> Array:
         raise NotRecorded("a graph cannot hold random draws.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -96,5 +96,5 @@ def _launch(backend: CupyBackend, name: str, rows: CupyArray, others: CupyArray,
     backend.kernels.launch(name, rows.dtype.char, rows.shape[0] * THREADS, arguments)
 
 
-def _packed(*numbers: int) -> Any:
+def _packed(*numbers: int) -> object:
     return np.frombuffer(_ROWS.pack(*numbers), _ROWS_DTYPE)

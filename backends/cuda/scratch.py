@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from backends.typing import CupyArray
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 Result = TypeVar("Result")
 PER_THREAD = 2
@@ -25,7 +29,7 @@ class Scratch:
     cupy : module
     """
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
         self._partial: dict[str, CupyArray] = {}
         self._arrived: CupyArray | None = None
@@ -44,7 +48,7 @@ class Scratch:
             self._arrived.fill(0)
         return self._arrived
 
-    def _new(self, least: int, dtype: Any) -> CupyArray:
+    def _new(self, least: int, dtype: str) -> CupyArray:
         """Return memory at least twice as large as that which it replaces, so that little is kept in vain."""
         memory = self._cupy.empty(1 << (least - 1).bit_length(), dtype)
         self._kept.append(memory)
@@ -59,7 +63,7 @@ class Scratches:
     cupy : module
     """
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
         self._of_streams: dict[tuple[int, int, int], tuple[Any, Scratch]] = {}
         self._lock = threading.Lock()

@@ -5,7 +5,7 @@ Outputs lie with the batch innermost, inputs in any order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from backends.typing import Array, CupyArray
 
@@ -97,7 +97,7 @@ def col2im(backend: CupyBackend, given: Sliding[CupyArray]) -> Array:
     return image
 
 
-def conv2d(backend: CupyBackend, given: Convolution[CupyArray]) -> tuple[Array, Any]:
+def conv2d(backend: CupyBackend, given: Convolution[CupyArray]) -> tuple[Array, object]:
     """Convolve without columns in memory."""
     x, W, b, window, buffers, activate, _ = given
     z = buffers("z", (x.shape[0], W.shape[0], *window.out))
@@ -132,7 +132,7 @@ def _back(
     return image
 
 
-def conv2d_max_pool(backend: CupyBackend, given: PooledConvolution[CupyArray]) -> tuple[Array, Any]:
+def conv2d_max_pool(backend: CupyBackend, given: PooledConvolution[CupyArray]) -> tuple[Array, object]:
     """Convolve, then pool and add the bias in one launch."""
     x, W, b, _, (window, pool), buffers, _, inner = given
     z, convolved = backend.conv2d(x, W, None, window, buffers[0])
@@ -154,7 +154,7 @@ def conv2d_max_pool_backward(backend: CupyBackend, given: PooledConvolutionBack[
 # ---- pooling
 
 
-def max_pool(backend: CupyBackend, given: Sliding[CupyArray]) -> tuple[Array, Any]:
+def max_pool(backend: CupyBackend, given: Sliding[CupyArray]) -> tuple[Array, object]:
     """Take maxima in one launch."""
     x, window, buffers = given
     shape = (*x.shape[:2], *window.out)
@@ -171,7 +171,7 @@ def max_pool_backward(backend: CupyBackend, given: PoolingBack[CupyArray]) -> Ar
     return image
 
 
-def avg_pool(backend: CupyBackend, given: AveragePooling[CupyArray]) -> tuple[Array, Any]:
+def avg_pool(backend: CupyBackend, given: AveragePooling[CupyArray]) -> tuple[Array, object]:
     """Take means in one launch."""
     x, window, count_padding, buffers = given
     out = buffers("pooled", (*x.shape[:2], *window.out))
@@ -188,7 +188,7 @@ def avg_pool_backward(backend: CupyBackend, given: PoolingBack[CupyArray]) -> Ar
     return image
 
 
-def pnorm_pool(backend: CupyBackend, given: NormPooling[CupyArray]) -> tuple[Array, Any]:
+def pnorm_pool(backend: CupyBackend, given: NormPooling[CupyArray]) -> tuple[Array, object]:
     """Take norms in one launch."""
     x, window, p, buffers = given
     out = buffers("pooled", (*x.shape[:2], *window.out))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.typing import CupyArray
 
 from . import REALS, Kernels
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..typing import HostArray
+
 
 SLOTS = 3
 """Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""
@@ -33,18 +39,18 @@ class Uploads:
     kernels : Kernels
     """
 
-    def __init__(self, cupy: Any, kernels: Kernels) -> None:
+    def __init__(self, cupy: ModuleType, kernels: Kernels) -> None:
         self._cupy, self._kernels = cupy, kernels
-        self._stream: Any = None
+        self._stream = None
         self._lock = threading.Lock()
         self._rings: dict[tuple[object, ...], _Ring] = {}
 
-    def serves(self, array: Any, out: CupyArray) -> bool:
+    def serves(self, array: HostArray, out: CupyArray) -> bool:
         """Tell whether `copy` takes such arrays: bytes or reals, into reals."""
         known = array.dtype.isnative and array.dtype.str[1:] in _KERNELS
         return known and 0 < array.nbytes <= MOST_BYTES and out.dtype.char in REALS
 
-    def copy(self, array: Any, out: CupyArray) -> None:
+    def copy(self, array: HostArray, out: CupyArray) -> None:
         """Copy a numpy array ``[N, ...]`` into ``out [N, ...]``, whose first axis is innermost in memory, without gaps.
 
         Operations issued afterwards on the current stream see the numbers; `array` may be overwritten at once.
@@ -52,7 +58,7 @@ class Uploads:
         with self._lock:
             self._copy(array, out)
 
-    def _copy(self, array: Any, out: CupyArray) -> None:
+    def _copy(self, array: HostArray, out: CupyArray) -> None:
         current = self._cupy.cuda.get_current_stream()
         if self._stream is None:
             self._stream = self._cupy.cuda.Stream(non_blocking=True)
@@ -71,7 +77,7 @@ class Uploads:
             self._kernels.launch(name, out.dtype.char, blocks * THREADS, (slot.device, out, examples, numbers), THREADS)
         slot.consumed.record(current)
 
-    def _ring(self, array: Any) -> _Ring:
+    def _ring(self, array: HostArray) -> _Ring:
         key = (array.shape, array.dtype)
         ring = self._rings.pop(key, None)
         if ring is None:
@@ -85,7 +91,7 @@ class Uploads:
 class _Ring:
     """The slots of one shape and dtype, in turn."""
 
-    def __init__(self, cupy: Any, like: Any) -> None:
+    def __init__(self, cupy: ModuleType, like: Any) -> None:
         self._cupy, self._shape, self._dtype = cupy, like.shape, like.dtype
         self._slots: list[_Slot] = []
         self._turn = -1
@@ -107,7 +113,7 @@ class _Ring:
 class _Slot:
     """Pinned memory, its copy on the device, and events: the copy is there, the copy has been read."""
 
-    def __init__(self, cupy: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, cupy: ModuleType, shape: tuple[int, ...], dtype: Any) -> None:
         size = math.prod(shape)
         memory = cupy.cuda.alloc_pinned_memory(size * dtype.itemsize)
         self.pinned = np.frombuffer(memory, dtype, size).reshape(shape)

@@ -6,7 +6,7 @@ As in `spatial`, on batch-innermost views; the axes ``h, w`` may be any number o
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # ---- volumes
 
 
-def conv3d(backend: Backend, given: Convolution[Array]) -> tuple[Array, Any]:
+def conv3d(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]:
     """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``, add ``b [1, n_out]``; see `conv2d`.
 
     Returns
@@ -51,7 +51,7 @@ def conv3d_backward(backend: Backend, given: ConvolutionBack[Array]) -> Array | 
 # ---- transposed
 
 
-def deconv(backend: Backend, given: Convolution[Array]) -> tuple[Array, Any]:
+def deconv(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]:
     """Spread every cell of ``x [N, C, H, W]``, times ``W [C, n_out, kernel_h, kernel_w]``, over a window; add b.
 
     The window is that of the convolution whose transpose this is: over the output, with as many positions as `x` has
@@ -95,7 +95,7 @@ def _as_kernel(backend: Backend, kernel: Array) -> Array:
 # ---- depthwise
 
 
-def depthwise(backend: Backend, given: Convolution[Array]) -> tuple[Array, Any]:
+def depthwise(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]:
     """Convolve every channel of ``x [N, C, H, W]`` for itself, with ``W [kernel_h, kernel_w, C, multiplier]``.
 
     Returns
@@ -182,7 +182,7 @@ def _broadcast(weights: Array, over: Array) -> Array:
 # ---- unshared
 
 
-def locally_connected(backend: Backend, given: Convolution[Array]) -> tuple[Array, Any]:
+def locally_connected(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]:
     """Convolve ``x [N, C, H, W]`` with weights of its own at every position; add ``b [1, n_out]``.
 
     The weights are ``[out_h * out_w, C * kernel_h * kernel_w, n_out]``. Position p is row p // out_w and column

@@ -5,7 +5,7 @@ Indices are ``[n]`` int32 or int64.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def _check_rows(backend: Backend, who: str, indices: Array, rows: int) -> None:
         check_limits(who, backend.item(xp.min(indices)), backend.item(xp.max(indices)), rows)
 
 
-def check_host_indices(who: str, data: Any, rows: int) -> None:
+def check_host_indices(who: str, data: object, rows: int) -> None:
     """Do as `check_limits` for numbers that are still the host's and may not be integers."""
     numbers = np.asarray(data)
     if not numbers.size or numbers.dtype.kind not in "fiub":

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ..base import Backend
 
 
-def run_formula(backend: Backend, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
+def run_formula(backend: Backend, formula: Any, arguments: tuple[object, ...], current: object) -> None:
     """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
     formula.formula(*arguments)
 
 
 def sum_formula(
-    backend: Backend, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None
-) -> Any:
+    backend: Backend, formula: Any, arguments: tuple[object, ...], current: object, out: Array | None = None
+) -> Array | tuple[Array, ...]:
     """Return the sums of an `nd.Summed`, arrays ``[]``, in the elements of `out`; `current` as in `run_formula`."""
     sums = formula.formula(*arguments)
     if out is None:
@@ -35,6 +35,6 @@ def lstm(backend: Backend, given: Series[Array]) -> Any:
     return None
 
 
-def lstm_back(backend: Backend, ran: Any, epsilon: Array, grads: Any) -> Array:
+def lstm_back(backend: Backend, ran: Any, epsilon: Array, grads: object) -> Array:
     """Write the gradients of the weights from ``epsilon [N, H, T]`` and what `lstm` returned; return dL/dx."""
     return ran.backward(epsilon, grads)

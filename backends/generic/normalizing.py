@@ -6,7 +6,7 @@ Activations are ``[N, C, ...]``.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
@@ -94,7 +94,7 @@ def over_channels(backend: Backend, vector: Array, x: Array) -> Array:
 # ---- neighbouring channels
 
 
-def lrn(backend: Backend, given: Lrn[Array]) -> Any:
+def lrn(backend: Backend, given: Lrn[Array]) -> tuple[Array, object] | None:
     """Return ``x / (k + alpha * sum of x^2 over the n channels around)^beta`` and a cache for `lrn_back`.
 
     None where a backend has no way of its own to do so.
@@ -102,7 +102,7 @@ def lrn(backend: Backend, given: Lrn[Array]) -> Any:
     return None
 
 
-def lrn_back(backend: Backend, epsilon: Array, saved: Any, buffers: Buffers) -> Array:
+def lrn_back(backend: Backend, epsilon: Array, saved: object, buffers: Buffers) -> Array:
     """Return dL/dx from the cache that `lrn` has returned."""
     raise NotImplementedError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # ---- maximum
 
 
-def max_pool(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+def max_pool(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
     """Return the maximum of every window; padding never wins.
 
     Returns
@@ -75,7 +75,7 @@ def max_pool_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
     return cropped(backend, image, target, window)
 
 
-def _max_pool_pairs(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+def _max_pool_pairs(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
     """Pool 2x2 windows side by side: the larger of left and right, then of top and bottom; >= keeps the first."""
     x, window, buffers = given
     (n, channels), (out_h, out_w) = x.shape[:2], window.out
@@ -123,7 +123,7 @@ def _sides(cells: Array, window: Window) -> tuple[Array, Array]:
 # ---- average
 
 
-def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, Any]:
+def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, object]:
     """Return the mean of every window, over its real cells or, with `count_padding`, over all of them."""
     x, window, count_padding, buffers = given
     cells = padded(backend, x, window, 0.0, buffers)
@@ -132,7 +132,7 @@ def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, Any
     backend.fill(total, 0.0)
     for _, _, rows, columns in window.cells:
         backend.add(total, cells[:, rows, columns, :], total)
-    divisor: Any
+    divisor: Array | float
     if count_padding or not window.has_padding:
         divisor = float(window.kernel[0] * window.kernel[1])
     else:
@@ -157,7 +157,7 @@ def avg_pool_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
 # ---- p-norm
 
 
-def pnorm_pool(backend: Backend, given: NormPooling[Array]) -> tuple[Array, Any]:
+def pnorm_pool(backend: Backend, given: NormPooling[Array]) -> tuple[Array, object]:
     """Return (sum |x|^p)^(1/p) of every window."""
     x, window, p, buffers = given
     cells = padded(backend, x, window, 0.0, buffers)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
@@ -79,7 +79,7 @@ def col2im(backend: Backend, given: Sliding[Array]) -> Array:
 # ---- convolution
 
 
-def conv2d(backend: Backend, given: Convolution[Array]) -> tuple[Array, Any]:
+def conv2d(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]:
     """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``, add ``b [1, n_out]``.
 
     Returns
@@ -142,7 +142,7 @@ def sum_bias(backend: Backend, delta: Array, b_gradient: Array | None, buffers: 
         backend.sum_channels(rows_of_channels(backend, delta), sums, buffers)
 
 
-def conv2d_max_pool(backend: Backend, given: PooledConvolution[Array]) -> tuple[Array, Any]:
+def conv2d_max_pool(backend: Backend, given: PooledConvolution[Array]) -> tuple[Array, object]:
     """Run `conv2d`, `activate` in place on its output, and `max_pool`.
 
     Returns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
@@ -34,7 +34,7 @@ def _along_depth(buffers: Buffers) -> Buffers:
     return lambda name, *shape: buffers(f"depth_{name}", *shape)
 
 
-def max_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+def max_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
     """Return the maximum of every window of ``x [N, C, D, H, W]``; see `max_pool`."""
     return _pooled(backend, given, backend.max_pool)
 
@@ -44,7 +44,7 @@ def max_pool3d_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
     return _back(backend, given, backend.max_pool_backward)
 
 
-def avg_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, Any]:
+def avg_pool3d(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
     """Return the mean over the real cells of every window of ``x [N, C, D, H, W]``; see `avg_pool`."""
     return _pooled(backend, given, lambda x, window, buffers: backend.avg_pool(x, window, False, buffers))
 
@@ -55,8 +55,8 @@ def avg_pool3d_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
 
 
 def _pooled(
-    backend: Backend, given: Sliding[Array], pool: Callable[[Array, Window, Buffers], tuple[Array, Any]]
-) -> tuple[Array, Any]:
+    backend: Backend, given: Sliding[Array], pool: Callable[[Array, Window, Buffers], tuple[Array, object]]
+) -> tuple[Array, object]:
     """Pool ``[N, C * D, H, W]``, then ``[N, C, D, out_h * out_w]``; views where the batch is innermost."""
     x, window, buffers = given
     (n, channels, length, *sizes), (plane, depth) = x.shape, plane_and_depth(window)
@@ -66,7 +66,9 @@ def _pooled(
     return backend.reshape(out, (n, channels, *window.out)), (across, along)
 
 
-def _back(backend: Backend, given: PoolingBack[Array], back: Callable[[Array, Any, Window, Buffers], Array]) -> Array:
+def _back(
+    backend: Backend, given: PoolingBack[Array], back: Callable[[Array, object, Window, Buffers], Array]
+) -> Array:
     epsilon, (across, along), window, buffers = given
     (n, channels, length, *sizes), (plane, depth) = epsilon.shape, plane_and_depth(window)
     columns = backend.reshape(epsilon, (n, channels, length, math.prod(sizes)))

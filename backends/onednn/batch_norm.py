@@ -6,7 +6,7 @@ With the variance 1 and the epsilon 0, oneDNN's normalisation is ``(x - mean) * 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def normalized(given: Normalization[NumpyArray]) -> NumpyArray:
 
 def affine(
     x: NumpyArray,
-    vectors: tuple[NumpyArray, NumpyArray, Any],
+    vectors: tuple[NumpyArray, NumpyArray, object],
     out: NumpyArray,
     buffers: Buffers,
     rectified: bool = False,

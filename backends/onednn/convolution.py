@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -202,7 +202,7 @@ def backward(given: ConvolutionBack[NumpyArray]) -> NumpyArray | None:
     delta = with_channels_innermost(in_float32(delta), buffers, "onednn_delta")
     kernel = kernels.backward_weights
     vector = buffers("onednn_W", (kernel.floats_of(DIFF_WEIGHTS),), "float32")
-    writes: dict[int, Any] = {DIFF_WEIGHTS: vector}
+    writes = {DIFF_WEIGHTS: vector}
     if b_gradient is not None:
         writes[DIFF_BIAS] = sums = in_a_row(b_gradient, buffers, "onednn_b", copy=False)
     run(kernel, {SRC: x, DIFF_DST: delta}, writes, buffers)

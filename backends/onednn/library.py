@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import BackendError
+from ..extras import install_command
 from .shared_object import check_whole
 from .signal_stack import ensure_signal_stack
 
@@ -23,7 +24,7 @@ MAJOR = 3
 SEQUENTIAL, OPENMP = 1, 2
 """Threading of libraries that can be held to one thread (dnnl_version_t.cpu_runtime)."""
 
-POINTERS: dict[str, Any] = {
+POINTERS: dict[str, object] = {
     "m": ctypes.c_void_p, "p": ctypes.c_void_p, "i": ctypes.c_int, "f": ctypes.c_float, "u": ctypes.c_uint,
     "n": ctypes.c_int64, "d": ctypes.c_void_p,
 }  # fmt: skip
@@ -148,20 +149,20 @@ class Library:
         given = [ctypes.c_void_p(value) if isinstance(value, int) and value > 1 << 31 else value for value in arguments]
         self._checked(name)(function(*given))
 
-    def made(self, name: str, *arguments: Any) -> int:
+    def made(self, name: str, *arguments: object) -> int:
         """Return the handle that a function makes."""
         handle = ctypes.c_void_p()
         self.call(name, ctypes.byref(handle), *arguments)
         return handle.value or 0
 
-    def described(self, name: str, arguments: tuple[Any, ...], attributes: int) -> int | None:
+    def described(self, name: str, arguments: tuple[object, ...], attributes: int) -> int | None:
         """Return the descriptor of a primitive; None where the library has none for these arguments."""
         handle = ctypes.c_void_p()
         given = [_sizes(value) if isinstance(value, tuple) else value for value in arguments]
         status = self._describe[name](ctypes.byref(handle), self.engine, *given, attributes)
         return None if status else handle.value
 
-    def reordering(self, source: Any, target: Any, attributes: int) -> int:
+    def reordering(self, source: object, target: object, attributes: int) -> int:
         """Return the descriptor of the copy of one memory order into another."""
         return self.made("dnnl_reorder_primitive_desc_create", source, self.engine, target, self.engine, attributes)
 
@@ -183,7 +184,7 @@ class Library:
         function.restype = ctypes.c_size_t
         return function(ctypes.c_void_p(memory_descriptor)) if memory_descriptor else 0
 
-    def single_threaded(self, run: Callable[[], Any]) -> Any:
+    def single_threaded(self, run: Callable[[], object]) -> Any:
         """Run something that calls the library with one thread, this one, and restore the number that OpenMP had."""
         ensure_signal_stack()
         if not self.openmp:
@@ -240,6 +241,21 @@ def library() -> Library | None:
             log.log(logging.WARNING if damaged else logging.INFO, "oneDNN is not used: %s", error)
             refused.extend([str(error)] if damaged else [])
     return None
+
+
+@cache
+def library_there() -> Library:
+    """Return the libdnnl, for what runs only with one.
+
+    Raises
+    ------
+    BackendError
+        There is none.
+    """
+    found = library()
+    if found is None:
+        raise BackendError(f"oneDNN: expected a libdnnl, found none. Run: {install_command('onednn')}.")
+    return found
 
 
 refused: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from backends.typing import NumpyArray
 
@@ -48,8 +48,8 @@ def _kernels(x: NumpyArray, size: int, k: float, alpha: float, beta: float) -> t
     layout = layout_of(x)
     numbers = (size, alpha * size, beta, k)  # oneDNN divides alpha by the size
     try:
-        there: Any = primitive("lrn_forward", (TRAINING, ACROSS, layout, layout, *numbers))
-        back: Any = primitive("lrn_backward", (ACROSS, layout, layout, layout, *numbers, there))
+        there = primitive("lrn_forward", (TRAINING, ACROSS, layout, layout, *numbers))
+        back = primitive("lrn_backward", (ACROSS, layout, layout, layout, *numbers, there))
     except BackendError:
         return None
     return None if there.is_reference or back.is_reference else (there, back)

@@ -6,14 +6,13 @@ import ctypes
 from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import BackendError
-from ..extras import install_command
 from ..forks import ById
-from .library import Library, array_type, library
+from .library import Library, array_type, library_there
 
 FLOAT = 3  # dnnl_f32
 ANY = 1  # dnnl_format_tag_any
@@ -80,14 +79,14 @@ def destroy_ended() -> None:
         except IndexError:  # another thread has taken the last one
             return
         _there.discard(handle)
-        _library().destroy[handle.kind](handle.number)
+        library_there().destroy[handle.kind](handle.number)
 
 
 class MemoryDescriptor:
     """What oneDNN is told of memory: shape and strides, or that it may choose them."""
 
     def __init__(self, layout: Layout) -> None:
-        self._found, (shape, strides) = _library(), layout
+        self._found, (shape, strides) = library_there(), layout
         of_axes = array_type(ctypes.c_int64, len(shape))
         kind, last = ("tag", ANY) if strides is None else ("strides", of_axes(*strides))
         handle = self._found.made(f"dnnl_memory_desc_create_with_{kind}", len(shape), of_axes(*shape), FLOAT, last)
@@ -99,13 +98,6 @@ class MemoryDescriptor:
 def descriptor_of(layout: Layout) -> MemoryDescriptor:
     """Return the memory descriptor of a layout."""
     return MemoryDescriptor(layout)
-
-
-def _library() -> Library:
-    found = library()
-    if found is None:
-        raise BackendError(f"oneDNN: expected a libdnnl, found none. Run: {install_command('onednn')}.")
-    return found
 
 
 class _Argument(ctypes.Structure):
@@ -126,7 +118,7 @@ class Memory:
     __slots__ = ("__weakref__", "array", "handle")
 
     def __init__(self, array: np.ndarray, descriptor: int) -> None:
-        self.array, found = array, _library()
+        self.array, found = array, library_there()
         address = ctypes.c_void_p(array.ctypes.data)
         self.handle = found.made("dnnl_memory_create", descriptor, found.engine, address)
         owned(self, "memory", self.handle)
@@ -148,8 +140,8 @@ class Primitive:
         The library has none for these arguments.
     """
 
-    def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
-        self._found = found = _library()
+    def __init__(self, name: str, arguments: tuple[object, ...]) -> None:
+        self._found = found = library_there()
         self.name, self._arguments = name, arguments
         self._reorders: dict[tuple[int, Layout, bool], Primitive] = {}
         found.single_threaded(self._make)
@@ -216,7 +208,7 @@ class Call(partial[None]):
 
     def __new__(cls, kernel: Primitive, arrays: Mapping[int, np.ndarray]) -> Call:
         memories = [Memory(array, kernel.memory_of(number) or 0) for number, array in arrays.items()]
-        found, arguments = _library(), array_type(_Argument, len(memories))()
+        found, arguments = library_there(), array_type(_Argument, len(memories))()
         for place, number, memory in zip(arguments, arrays, memories, strict=True):
             place.number, place.memory = number, memory.handle
         call = super().__new__(cls, found.execute, kernel.handle, found.stream, len(memories), arguments)
@@ -224,7 +216,7 @@ class Call(partial[None]):
         return call
 
 
-def _given(argument: Any) -> Any:
+def _given(argument: object) -> object:
     if isinstance(argument, Layout):
         return descriptor_of(argument)
     return argument.descriptor if isinstance(argument, Primitive) else argument
@@ -238,6 +230,6 @@ def _attributes(found: Library) -> int:
 
 
 @lru_cache(maxsize=PRIMITIVES)
-def primitive(name: str, arguments: tuple[Any, ...]) -> Primitive:
+def primitive(name: str, arguments: tuple[object, ...]) -> Primitive:
     """Return a primitive, made when it is first needed."""
     return Primitive(name, arguments)

@@ -12,7 +12,7 @@ from backends.typing import NumpyArray
 
 from ..cpu.recording import note_held, plain, writable
 from ..signatures import Like
-from .library import library
+from .library import library_there
 from .primitive import (
     DIFF_DST,
     DIFF_SRC,
@@ -46,7 +46,7 @@ def run(kernel: Primitive, reads: Arrays, writes: Arrays, buffers: Buffers) -> N
     arrays.update((number, writable(x)) for number, x in writes.items())
     if kernel.scratch_bytes:
         arrays[SCRATCHPAD] = plain(buffers("onednn_scratch", (-(-kernel.scratch_bytes // 4),), "float32"))
-    call, held = kernel.bound(arrays), library().single_threaded  # type: ignore[union-attr]
+    call, held = kernel.bound(arrays), library_there().single_threaded
     note_held(call, held)
     held(call)
 
@@ -101,7 +101,7 @@ def is_channels_innermost(x: NumpyArray) -> bool:
 def copied(x: NumpyArray, out: NumpyArray) -> None:
     """Copy an array into one of another memory order, now alone."""
     call = primitive("reorder", (layout_of(x), layout_of(out))).bound({SRC: x, DST: out})
-    library().single_threaded(call)  # type: ignore[union-attr]
+    library_there().single_threaded(call)
 
 
 def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
