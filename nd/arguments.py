@@ -75,11 +75,11 @@ class Checked(metaclass=ExplainedType):
         return self
 
 
-_RULES: dict[weakref.ref[type], tuple[tuple[str, Rule, Any], ...]] = {}
+_RULES: dict[weakref.ref[type], tuple[tuple[str, Rule, object], ...]] = {}
 """What a WeakKeyDictionary would be whose callbacks are C's: in one of Python's a Ctrl-C gets lost."""
 
 
-def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
+def _field_rules(owner: type) -> tuple[tuple[str, Rule, object], ...]:
     rules = []
     for field in fields(owner):
         definer = next(base for base in owner.__mro__ if field.name in vars(base).get("__annotations__", ()))
@@ -92,7 +92,7 @@ def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
 # ---- functions
 
 
-def _answer(error: TypeError, function: Function, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+def _answer(error: TypeError, function: Function, arguments: tuple[object, ...], named: dict[str, object]) -> None:
     """Raise CallError in the place of an error that a call which does not fit the function has had."""
     from .calls import call_error  # which calls that fit do not need
 
@@ -115,7 +115,7 @@ def checked(function: Function) -> Function:
     constructs = function.__name__ == "__init__"
 
     @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: object) -> Any:
         rules, rest = argument_rules(function)
         who = type(arguments[0]).__name__ if constructs else function.__name__
         given = list(arguments)
@@ -147,7 +147,7 @@ def called(function: Function) -> Function:
     """
 
     @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: object, **named: object) -> object:
         try:
             return function(*arguments, **named)
         except TypeError as error:
@@ -166,7 +166,7 @@ def answer_calls(owner: type, but: Collection[str]) -> None:
 
 
 @functools.cache
-def argument_rules(function: Any) -> tuple[dict[str, tuple[Rule, Any]], str]:
+def argument_rules(function: Any) -> tuple[dict[str, tuple[Rule, object]], str]:
     """Return name -> rule and default of a function's arguments, and the name of ``*arguments``."""
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
@@ -181,7 +181,7 @@ def argument_rules(function: Any) -> tuple[dict[str, tuple[Rule, Any]], str]:
     return rules, names[count] if len(names) > count else ""
 
 
-def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+def argument_names(function: Any, arguments: tuple[object, ...], named: dict[str, Any]) -> dict[str, object] | None:
     """Return name -> value of a call; None where the function does not take those, or hides what it takes."""
     try:
         return dict(inspect.signature(function).bind(*arguments, **named).arguments)
@@ -189,7 +189,7 @@ def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, A
         return None
 
 
-def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:
+def converted(who: str, name: str, rule: Rule, value: object, default: object = MISSING) -> Any:
     """Return an argument, converted by its rule.
 
     Raises
@@ -206,7 +206,9 @@ def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSIN
 # ---- messages
 
 
-def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSING, remedy: str = "") -> ArgumentError:
+def refusal(
+    who: str, name: str, expected: str, value: Any, default: object = MISSING, remedy: str = ""
+) -> ArgumentError:
     """Return the error for a refused value: who, what must hold, got what, remedy."""
     remedy = remedy or "Give it such a value."
     allowed = re.findall(r"\w+", expected.partition("one of")[2])
@@ -225,7 +227,7 @@ def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSI
     return ArgumentError(f"{who}: {name} must be {expected}, got {shown(value)}. {remedy}")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as messages show it: in few characters, an array by its shape."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from backends.errors import CallError
 from backends.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 _OF_LAYERS = ("n_out", "kernel_size", "stride", "size", "padding", "loss", "activation", "layer")
 """Settings that other libraries take by position, in their order."""
 
 
 def call_error(
-    error: TypeError, function: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    error: TypeError, function: Callable[..., object], arguments: tuple[object, ...], named: Mapping[str, object]
 ) -> CallError | None:
     """Return the error for a call of a function or class that does not fit it; None where a TypeError is another."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is not None:  # from within the function
@@ -27,14 +31,14 @@ def call_error(
     return None
 
 
-def not_indexed(owner: Any, expected: str, key: object, remedy: str) -> CallError:
+def not_indexed(owner: object, expected: str, key: object, remedy: str) -> CallError:
     """Return the error for ``owner[key]``, where brackets mean nothing; `expected` is what must hold."""
     from .arguments import shown
 
     return CallError(f"{type(owner).__name__}: {expected}, got [{shown(key)}]. {remedy}")
 
 
-def besides(who: str, taken: Sequence[str], extra: Sequence[Any], setting: str) -> CallError:
+def besides(who: str, taken: Sequence[str], extra: Sequence[object], setting: str) -> CallError:
     """Return the error for values behind those that a call takes by position; the first may be meant as a setting."""
     from .arguments import shown
 
@@ -46,10 +50,10 @@ def besides(who: str, taken: Sequence[str], extra: Sequence[Any], setting: str) 
 
 
 def _text(
-    function: Any,
+    function: Callable[..., object],
     signature: inspect.Signature,
-    arguments: tuple[Any, ...],
-    named: Mapping[str, Any],
+    arguments: tuple[object, ...],
+    named: Mapping[str, object],
     error: TypeError,
 ) -> str:
     who, known = function.__name__, dict(signature.parameters)
@@ -78,7 +82,7 @@ def _text(
     return f"{who}: {', '.join(missing)} must be given, got none. Write {who}(..., {missing[0]}=...)."
 
 
-def _own_first(function: Any, known: Mapping[str, Any]) -> list[str]:
+def _own_first(function: object, known: Mapping[str, object]) -> list[str]:
     """Return the names that a function takes; those of a class with its own fields before the inherited ones."""
     own = [name for base in getattr(function, "__mro__", ()) for name in vars(base).get("__annotations__", ())]
     return [name for name in dict.fromkeys([*own, *known]) if name in known and name != "unused"]
@@ -99,8 +103,8 @@ def _too_many(
     who: str,
     known: Mapping[str, inspect.Parameter],
     by_position: list[str],
-    arguments: tuple[Any, ...],
-    named: Mapping[str, Any],
+    arguments: tuple[object, ...],
+    named: Mapping[str, object],
 ) -> str:
     from .arguments import shown
 

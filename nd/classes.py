@@ -26,7 +26,7 @@ class ExplainedType(type):
 
     if not TYPE_CHECKING:  # Pyright would take every object for an Any that takes all arguments
 
-        def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        def __call__(cls, *arguments: object, **named: object) -> Any:
             try:
                 return super().__call__(*arguments, **named)
             except TypeError as error:
@@ -70,7 +70,7 @@ class NamesSuggested:
             raise unknown_name(self, name)
 
 
-def unknown_name(owner: Any, name: str) -> UnknownNameError:
+def unknown_name(owner: object, name: str) -> UnknownNameError:
     """Return the error for an attribute that an object, or a class, has not."""
     kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
     return UnknownNameError(f"{kind!r} object has no attribute {name!r}", "attribute", name, owner)
@@ -81,7 +81,7 @@ def overridable(owner: type[Owner]) -> type[Owner]:
 
     own = vars(owner).get("__init_subclass__")
 
-    def hear(cls: type, **more: Any) -> None:
+    def hear(cls: type, **more: object) -> None:
         if own is None:
             super(owner, cls).__init_subclass__(**more)  # type: ignore[misc]
         else:

@@ -48,7 +48,7 @@ def explained(function: Function, check: Callable[..., None] | None = None, of_p
     who = "" if function.__name__ in TAKES_OTHERS else function.__name__
 
     @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: object) -> Any:
         try:
             usual = state.backend.usual
             for value in (*arguments, *named.values()) if named else arguments:
@@ -78,7 +78,9 @@ def _holds_unusual(value: tuple[Any, ...], usual: set[type]) -> bool:
     return bool(value) and type(value[0]) not in usual
 
 
-def _looked_at(who: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _looked_at(
+    who: str, arguments: tuple[object, ...], named: dict[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]]:
     """Return the arguments, scalars of NumPy's as Python's numbers where they are no arrays of the backend.
 
     Raises
@@ -95,7 +97,7 @@ def _looked_at(who: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> t
     return tuple(map(number, arguments)), {name: number(value) for name, value in named.items()}
 
 
-def settled(function: Any, **given: Any) -> tuple[Any, ...]:
+def settled(function: Any, **given: object) -> tuple[Any, ...]:
     """Return arguments of an explained function, converted by their annotations.
 
     For arguments that NumPy would take whatever they are. The function looks at their types first, and calls this for
@@ -112,7 +114,7 @@ def settled(function: Any, **given: Any) -> tuple[Any, ...]:
     )
 
 
-def _wrong_call(function: Any, arguments: Any, named: Any, error: Exception) -> Exception:
+def _wrong_call(function: Callable[..., object], arguments: Any, named: Any, error: Exception) -> Exception:
     """Return the error of a call that does not fit the function; the one that there is, where it does."""
     from .calls import call_error  # which calls that fit do not need
 
@@ -178,7 +180,7 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
     return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({text}). Change them.")
 
 
-def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
+def _wrong_array(who: str, annotation: str, value: object) -> NdError | None:
     """Return the error for an argument that must be an array, or arrays, and is none; else None."""
     expected, wrong = "an array", value
     if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
@@ -200,6 +202,6 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
 
 
-def _shape_of(value: Any) -> Any:
+def _shape_of(value: object) -> object:
     """Return the shape of an array; of a module its function of that name, which is none."""
     return getattr(value, "shape", None)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from backends.errors import ConfigurationError
 from backends.extras import install_command
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def optional(who: str, module: str, package: str, extra: str) -> Any:
+
+def optional(who: str, module: str, package: str, extra: str) -> ModuleType:
     """Import a module of an optional package.
 
     Raises

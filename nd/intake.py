@@ -60,29 +60,29 @@ def host_array(who: str, value: Any) -> Any:
     return _converted(who, value) if hasattr(value, "__array__") else value
 
 
-def is_of_host(value: Any) -> bool:
+def is_of_host(value: object) -> bool:
     """Tell whether a value is a NumPy array, of whatever subclass, or one of its scalars."""
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def is_holder(value: Any) -> bool:
+def is_holder(value: object) -> bool:
     """Tell whether a value is an array, a table or a column, by its attributes: no list, no number, no iterator."""
     marks = ("__array__", "__dlpack__", "__array_namespace__", "to_numpy", "toarray")
     known = any(hasattr(type(value), mark) for mark in marks) or isinstance(value, memoryview) or _is_lazy(value)
     return known or column_names(value) is not None
 
 
-def _is_lazy(value: Any) -> bool:
+def _is_lazy(value: object) -> bool:
     """Tell whether a value is a table of polars that is not read yet."""
     return type(value).__name__ == "LazyFrame"
 
 
-def is_sparse(value: Any) -> bool:
+def is_sparse(value: object) -> bool:
     """Tell whether a value is a sparse matrix or array of SciPy."""
     return hasattr(type(value), "toarray") and hasattr(type(value), "tocsr")
 
 
-def column_names(value: Any) -> list[Any] | None:
+def column_names(value: object) -> list[Any] | None:
     """Return the names of a table's columns, None where a value is no table."""
     if isinstance(value, (np.ndarray, type)) or not hasattr(type(value), "__getitem__"):
         return None
@@ -92,7 +92,7 @@ def column_names(value: Any) -> list[Any] | None:
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
 
 
-def checked_names(who: str, table: Any) -> list[Any]:
+def checked_names(who: str, table: object) -> list[Any]:
     """Return the names of a table's columns; raise DataError where two have the same."""
     names = column_names(table) or []
     if twice := sorted({str(name) for name in names if names.count(name) > 1}):
@@ -110,7 +110,7 @@ def column_values(column: Any) -> np.ndarray:
     return values
 
 
-def _is_arrow(value: Any) -> bool:
+def _is_arrow(value: object) -> bool:
     return type(value).__module__.partition(".")[0] == "pyarrow"
 
 
@@ -120,7 +120,7 @@ def only_column(table: Any) -> Any:
     return table[names[0]] if names is not None and len(names) == 1 else table
 
 
-def _table(who: str, table: Any, names: Sequence[Any]) -> np.ndarray:
+def _table(who: str, table: Any, names: Sequence[object]) -> np.ndarray:
     checked_names(who, table)
     columns = [column_values(table[name]) for name in names]
     wrong = [name for name, values in zip(names, columns, strict=True) if values.dtype.kind not in _NUMERIC_KINDS]
@@ -136,7 +136,7 @@ def _table(who: str, table: Any, names: Sequence[Any]) -> np.ndarray:
     return np.stack(columns).T if columns else np.zeros((len(table), 0), np.float32)
 
 
-def _numbers_of(who: str, column: Any) -> np.ndarray:
+def _numbers_of(who: str, column: object) -> np.ndarray:
     values = column_values(column)
     if values.dtype.kind not in _NUMERIC_KINDS:
         name = getattr(column, "name", None)
@@ -152,7 +152,7 @@ def _example(values: np.ndarray) -> str:
     return f"{odd!r:.60} (dtype {values.dtype})"
 
 
-def _exported(who: str, value: Any) -> Any:
+def _exported(who: str, value: Any) -> object:
     """Return an array of another library as a view of its memory."""
     refuse_masked(who, value)
     library = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
@@ -176,7 +176,7 @@ def _exported(who: str, value: Any) -> Any:
     )
 
 
-def _converted(who: str, value: Any) -> Any:
+def _converted(who: str, value: object) -> object:
     try:
         return np.asarray(value)
     except Exception as error:  # whatever another library's conversion raises

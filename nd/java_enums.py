@@ -17,7 +17,7 @@ from .classes import ExplainedType
 from .java_names import snake_case
 
 
-def _spelled_otherwise(members: Mapping[str, Any], name: str) -> Any:
+def _spelled_otherwise(members: Mapping[str, object], name: str) -> object:
     """Return the member that a Java program means by a name, ``LeakyReLU`` for ``LEAKYRELU``; None for no member."""
     plain = name.replace("_", "").lower()
     known = members.items() if not name.startswith("_") else ()
@@ -40,7 +40,7 @@ def _unknown_member(owner: Any, name: str) -> UnknownNameError:
 _OF_ALL: dict[str, Any] = {"toString": str, "equals": eq}
 
 
-def _method_of(owner: Any, name: str) -> Any:
+def _method_of(owner: object, name: str) -> object:
     """Return the method that a Java program means by a name, of an enumeration or one of its members: ``valueOf``."""
     if name in _OF_ALL:
         return partial(_OF_ALL[name], owner)
@@ -123,7 +123,7 @@ class Name(str):
     def __repr__(self) -> str:
         return f"<{self._owner.__name__}.{self._name}: {self.value!r}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return getattr, (self._owner, self._name)
 
     def __copy__(self) -> Name:
@@ -174,7 +174,7 @@ class NameHolder(ExplainedType):
 
     if not TYPE_CHECKING:  # as in ExplainedType
 
-        def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        def __call__(cls, *arguments: object, **named: object) -> Any:
             if len(arguments) == 1 and isinstance(arguments[0], str) and not named and cls.values():
                 return cls.from_string(arguments[0])
             return super().__call__(*arguments, **named)
@@ -196,7 +196,7 @@ class NameHolder(ExplainedType):
     def __getitem__(cls, name: str) -> Name:
         return cls.__members__[name]
 
-    def __setattr__(cls, name: str, value: Any) -> None:
+    def __setattr__(cls, name: str, value: object) -> None:
         if name in cls.__members__:
             raise AttributeError(f"{cls.__name__}.{name} is a name of the library's and cannot be assigned to")
         super().__setattr__(name, value)

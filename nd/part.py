@@ -51,7 +51,7 @@ def pure(function: Function) -> Function:
 # ---- what functions of parts return
 
 
-def into(part: object, method: str, result: Any, out: Array) -> Array:
+def into(part: object, method: str, result: object, out: Array) -> Array:
     """Return `out`, with the result of a part's method in it that lies elsewhere.
 
     Raises

@@ -15,7 +15,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.generic.random_bits import advanced
@@ -26,6 +26,10 @@ from nd.typing import Array
 from .arguments import called, checked, converted, rule_of, shown
 from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
 from .state import FLOAT_DTYPES, InForce, state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _BITS_DROPPED = 9
@@ -258,7 +262,7 @@ def _number(who: str, name: str, value: float | Array, rule: Rule = NUMBER) -> f
     return converted(who, name, rule, value)
 
 
-def _checked_integer(who: str, name: str, value: Any) -> int:
+def _checked_integer(who: str, name: str, value: object) -> int:
     try:
         number = INTEGER.convert(value)
     except Refused:
@@ -268,14 +272,14 @@ def _checked_integer(who: str, name: str, value: Any) -> int:
     return number
 
 
-def _checked_count(who: str, n: Any, dtype: Any) -> int:
+def _checked_count(who: str, n: object, dtype: str) -> int:
     """Return the number of draws as an int; raise errors for it, or for a dtype that is not of floating point."""
     if not isinstance(dtype, str) or dtype not in FLOAT_DTYPES:
         check_choice(who, "dtype", dtype, FLOAT_DTYPES)
     return _checked_integer(who, "n", n)
 
 
-def checked_seed(who: str, seed: Any) -> int:
+def checked_seed(who: str, seed: object) -> int:
     """Return a seed as an integer of 64 bits with a sign; raise ConfigurationError for anything else."""
     try:
         number = INTEGER.convert(seed)
@@ -356,7 +360,7 @@ def randn(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
     return _shaped("randn", get_random().gaussian, shape, dtype)
 
 
-def _shaped(who: str, draw: Any, shape: tuple[Any, ...], dtype: str | None) -> Array:
+def _shaped(who: str, draw: Callable[..., Array], shape: tuple[object, ...], dtype: str | None) -> Array:
     lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     axes = tuple(_checked_integer(who, "an axis", length) for length in lengths)
     dtype = state.dtype if dtype is None else dtype

@@ -67,7 +67,7 @@ class Refused(Exception):
     """A value does not fulfil its rule."""
 
 
-def rule_of_text(annotation: Any, module: str) -> Rule | None:
+def rule_of_text(annotation: object, module: str) -> Rule | None:
     """Return the rule of an annotation, None where nothing can be checked."""
     if isinstance(annotation, str):
         try:
@@ -78,7 +78,7 @@ def rule_of_text(annotation: Any, module: str) -> Rule | None:
     return rule_of(annotation)
 
 
-def rule_of(annotation: Any) -> Rule | None:
+def rule_of(annotation: object) -> Rule | None:
     """Return the rule of an annotation; None where it leaves everything open.
 
     Not cached: ``A | B`` and ``B | A`` are equal, and messages would depend on which came first.
@@ -125,18 +125,18 @@ def _any_of(rules: Sequence[Rule | None]) -> Rule | None:
     return Rule(" or ".join(texts), convert)
 
 
-def _is_switch(value: Any) -> bool:
+def _is_switch(value: object) -> bool:
     """Tell whether a value is a bool, Python's or NumPy's, whose class has that name too."""
     return isinstance(value, bool) or (type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"))
 
 
-def _switch(value: Any) -> bool:
+def _switch(value: object) -> bool:
     if not _is_switch(value):
         raise Refused
     return bool(value)
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if type(value) is int:
         return value
     if _is_switch(value) or not hasattr(value, "__index__") or getattr(value, "shape", None):
@@ -147,7 +147,7 @@ def _integer(value: Any) -> int:
         raise Refused from None
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     if type(value) is not float:
         if _is_switch(value) or not isinstance(value, Real):
             raise Refused
@@ -165,7 +165,7 @@ def _not_nan(value: Any) -> float:
     return value
 
 
-def _finite(value: Any) -> float:
+def _finite(value: object) -> float:
     value = _number(value)
     if not math.isfinite(value):
         raise Refused
@@ -187,7 +187,7 @@ SWITCH = Rule("True or False", _switch)
 INTEGER = Rule("an integer", _integer)
 NUMBER = Rule("a number", _finite)
 _NONE = Rule("None", _kept_if(lambda value: value is None))
-_SCALARS: dict[Any, Rule | None] = {
+_SCALARS: dict[object, Rule | None] = {
     Any: None,
     None: _NONE,
     type(None): _NONE,
@@ -198,12 +198,12 @@ _SCALARS: dict[Any, Rule | None] = {
 }
 
 
-def _is_iterable(value: Any) -> bool:
+def _is_iterable(value: object) -> bool:
     """Tell whether a value has elements; NumPy's arrays without an axis have none, and texts are not meant."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "shape", None) != ()
 
 
-_OPEN: dict[Any, Rule] = {
+_OPEN: dict[object, Rule] = {
     Callable: Rule("a function", _kept_if(callable)),
     # whose elements are not checked: it may be read only once
     Iterable: Rule("an iterable", _kept_if(_is_iterable)),
@@ -229,7 +229,7 @@ def _ranged(base: Any, ranges: Sequence[Range]) -> Rule | None:
     return Rule(" ".join([plain.text, *(limit.text for limit in ranges if limit.text)]), convert)
 
 
-def _literal(allowed: tuple[Any, ...], value: Any) -> Any:
+def _literal(allowed: tuple[object, ...], value: object) -> object:
     if not isinstance(value, (str, int, type(None))) or value not in allowed:
         raise Refused
     return value
@@ -241,7 +241,7 @@ def _member(names: Any, value: Any) -> Any:
     return names(value.lower())
 
 
-def _mapping(kinds: tuple[Any, ...], value: Any) -> Any:
+def _mapping(kinds: tuple[object, ...], value: object) -> Mapping[object, object]:
     if not isinstance(value, Mapping):
         raise Refused
     key_rule, value_rule = (rule_of(kind) for kind in kinds) if kinds else (None, None)
@@ -253,7 +253,7 @@ def _mapping(kinds: tuple[Any, ...], value: Any) -> Any:
     }
 
 
-def _sequence(base: type, kinds: tuple[Any, ...]) -> Rule:
+def _sequence(base: type, kinds: tuple[object, ...]) -> Rule:
     """Return the rule of ``tuple[int, int]``, ``tuple[int, ...]``, ``Sequence[int]``: values become tuples."""
     several = base is not tuple or kinds[1:] == (...,)
     rules = [rule_of(kind) for kind in kinds if kind is not ...]

@@ -102,7 +102,7 @@ def read_array(stream: BinaryIO) -> np.ndarray:
     return _lay_out(flat, shape, info.strides)
 
 
-def write_array(stream: BinaryIO, array: Any, order: str | None = None) -> None:
+def write_array(stream: BinaryIO, array: object, order: str | None = None) -> None:
     """Write an array in the newest ND4J form, byte for byte as Java does.
 
     Parameters
@@ -137,7 +137,7 @@ def write_array(stream: BinaryIO, array: Any, order: str | None = None) -> None:
     write_buffer(stream, host.ravel(order="F" if order == "f" else "C"))
 
 
-def to_bytes(array: Any, order: str | None = None) -> bytes:
+def to_bytes(array: object, order: str | None = None) -> bytes:
     """Return the bytes that `write_array` writes. Same arguments and errors."""
     stream = io.BytesIO()
     write_array(stream, array, order)
@@ -158,7 +158,7 @@ def from_bytes(data: bytes | bytearray | memoryview) -> np.ndarray:
     return _read_only_array(io.BytesIO(data))
 
 
-def save(path: Target, array: Any, order: str | None = None) -> None:
+def save(path: Target, array: object, order: str | None = None) -> None:
     """Write an array to a file of its own, which is complete or not there at all, or to an open one.
 
     Parameters
@@ -272,7 +272,7 @@ def _packed_strides(shape: Sequence[int], order: str) -> list[int]:
 # ---- JSON
 
 
-def array_to_json(array: Any) -> dict[str, Any]:
+def array_to_json(array: object) -> dict[str, Any]:
     """Return an array in ND4J's text form, ready for ``json.dumps``.
 
     Parameters
@@ -309,7 +309,7 @@ def array_to_json(array: Any) -> dict[str, Any]:
     return {"dataType": dtype_name(host.dtype), "shape": list(host.shape), "data": data}
 
 
-def array_from_json(obj: Any) -> np.ndarray:
+def array_from_json(obj: object) -> np.ndarray:
     """Return the array that a parsed JSON value spells.
 
     Parameters
@@ -352,7 +352,7 @@ def array_from_json(obj: Any) -> np.ndarray:
     )
 
 
-def _array_from_text(obj: dict[str, Any]) -> np.ndarray:
+def _array_from_text(obj: dict[str, object]) -> np.ndarray:
     dtype, shape, data = obj.get("dataType"), obj.get("shape"), obj.get("data")
     if not isinstance(dtype, str) or dtype not in ELEMENTS:
         raise FormatError(f"array_from_json: dataType must be one of {', '.join(ELEMENTS)}, got {dtype!r}. {CORRUPT}")
@@ -365,7 +365,7 @@ def _array_from_text(obj: dict[str, Any]) -> np.ndarray:
     return _to_numbers(data, dtype).reshape(shape)
 
 
-def _to_numbers(values: list[Any], dtype: str) -> np.ndarray:
+def _to_numbers(values: list[object], dtype: str) -> np.ndarray:
     """Convert JSON numbers; NumPy alone would take None for NaN and cut fractions off silently."""
     widened = {"BFLOAT16": np.dtype(np.float32), "BOOL": np.dtype(np.bool_)}
     native = widened.get(dtype, ELEMENTS[dtype].newbyteorder("="))

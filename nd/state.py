@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from backends import get_backend
 from backends import selector_of as selector_of
@@ -19,6 +19,10 @@ from backends.reporting import Listening, reporting
 from backends.settings import switch
 
 from .arguments import called, refusal
+
+if TYPE_CHECKING:
+    from .random import Random
+
 
 FLOAT_DTYPES = ("float32", "float64")
 
@@ -260,7 +264,7 @@ def within(chosen: Backend) -> AbstractContextManager[object]:
     return NOTHING if state.__dict__.get("backend") is chosen else InForce(chosen)
 
 
-def in_force(chosen: Backend, generator: Any) -> InForce:
+def in_force(chosen: Backend, generator: Random) -> InForce:
     """Put a backend and a generator in force for a block that is entered at once: what a network computes with."""
     return InForce(chosen if _State.hears is None else heard(chosen), generator)
 

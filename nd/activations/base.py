@@ -71,7 +71,7 @@ def _is_condition(slope: Array, z: Array) -> bool:
     return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
 
 
-def _check_training(activation: Any, *arguments: Any, **named: Any) -> None:
+def _check_training(activation: object, *arguments: object, **named: object) -> None:
     """Refuse a `training` of an activation's `value` that is neither True nor False."""
     training = arguments[2] if len(arguments) > 2 else named.get("training", False)
     if type(training) is not bool:
@@ -188,7 +188,7 @@ class Activation(Part, Checked, metaclass=NameHolder):
 name_the_others(Activation, ActivationName, ACTIVATIONS)
 
 
-def _stored(activation: Activation, method: str, result: Any, out: Array) -> Array:
+def _stored(activation: Activation, method: str, result: Array, out: Array) -> Array:
     """Return `out`, with the result in it that an own activation may have put elsewhere."""
     return out if result is out else into(activation, method, result, out)
 

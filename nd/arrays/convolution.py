@@ -242,14 +242,14 @@ def conv2d(
     buffers: Buffers,
     activate: Callable[[Array], object] | None = None,
     exact: bool = True,
-) -> tuple[Array, Any]:
+) -> tuple[Array, object]:
     """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``; see `backends.generic.spatial`."""
     return state.backend.conv2d(x, W, b, window, buffers, activate, exact)
 
 
 def conv2d_backward(
     delta: Array,
-    saved: Any,
+    saved: object,
     W: Array,
     window: Window,
     gradients: tuple[Array, Array | None],
@@ -269,14 +269,14 @@ def conv2d_max_pool(
     buffers: tuple[Buffers, Buffers],
     keep: bool = True,
     inner: Array | None = None,
-) -> tuple[Array, Any]:
+) -> tuple[Array, object]:
     """Convolve, activate and pool maxima in one call; see `backends.generic.spatial`."""
     return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep, inner)
 
 
 def conv2d_max_pool_backward(
     epsilon: Array,
-    saved: Any,
+    saved: object,
     W: Array,
     windows: tuple[Window, Window],
     gradients: tuple[Array, Array | None],
@@ -287,7 +287,7 @@ def conv2d_max_pool_backward(
     return state.backend.conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
 
 
-def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, object]:
     """Return the maximum of every window, and which cell won; see `backends.generic.pooling`."""
     return state.backend.max_pool(x, window, buffers)
 
@@ -297,7 +297,7 @@ def max_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffe
     return state.backend.max_pool_backward(epsilon, saved, window, buffers)
 
 
-def avg_pool(x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
+def avg_pool(x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, object]:
     """Return the mean of every window."""
     return state.backend.avg_pool(x, window, count_padding, buffers)
 
@@ -307,7 +307,7 @@ def avg_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffe
     return state.backend.avg_pool_backward(epsilon, saved, window, buffers)
 
 
-def pnorm_pool(x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
+def pnorm_pool(x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, object]:
     """Return the p-norm of every window."""
     return state.backend.pnorm_pool(x, window, p, buffers)
 

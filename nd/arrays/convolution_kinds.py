@@ -19,14 +19,14 @@ def conv3d(
     window: Window,
     buffers: Buffers,
     activate: Callable[[Array], object] | None = None,
-) -> tuple[Array, Any]:
+) -> tuple[Array, object]:
     """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``; see `backends.generic`."""
     return state.backend.conv3d(x, W, b, window, buffers, activate)
 
 
 def conv3d_backward(
     delta: Array,
-    saved: Any,
+    saved: object,
     W: Array,
     window: Window,
     gradients: tuple[Array, Array | None],
@@ -37,14 +37,14 @@ def conv3d_backward(
     return state.backend.conv3d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
 
 
-def deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, object]:
     """Return the transposed convolution of ``x [N, C, ...]`` with ``W [C, n_out, *kernel]``; see `backends.generic`."""
     return state.backend.deconv(x, W, b, window, buffers)
 
 
 def deconv_backward(
     delta: Array,
-    saved: Any,
+    saved: object,
     window: Window,
     gradients: tuple[Array, Array | None],
     buffers: Buffers,
@@ -61,7 +61,7 @@ def depthwise(
     window: Window,
     buffers: Buffers,
     activate: Callable[[Array], object] | None = None,
-) -> tuple[Array, Any]:
+) -> tuple[Array, object]:
     """Convolve every channel of ``x [N, C, H, W]`` with ``W [*kernel, C, multiplier]``; see `backends.generic`."""
     return state.backend.depthwise(x, W, b, window, buffers, activate)
 
@@ -79,14 +79,14 @@ def depthwise_backward(
     return state.backend.depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
 
 
-def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, object]:
     """Convolve with weights of every position's own, ``W [positions, C * cells, n_out]``; see `backends.generic`."""
     return state.backend.locally_connected(x, W, b, window, buffers)
 
 
 def locally_connected_backward(
     delta: Array,
-    saved: Any,
+    saved: object,
     W: Array,
     window: Window,
     gradients: tuple[Array, Array | None],

@@ -89,7 +89,7 @@ def is_ready(data: Any, dtype: str) -> bool:
     return state.backend.is_ready(data, dtype)
 
 
-def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+def staged(data: object, dtype: str, buffer: Callable[[], Array]) -> Array | None:
     """Return host data ``[N, ...]`` in `buffer()`, an activation of that shape and dtype, without waiting for the copy.
 
     None where the data come from elsewhere or the backend has nothing better than `as_array`; then nothing is done.
@@ -151,7 +151,7 @@ def eye(n: Natural, dtype: DType | None = None) -> Array:
     return backend.astype(equal, _dtype(dtype))
 
 
-def _filled(who: str, shape: Sequence[Any], value: float, dtype: DType | None, order: str) -> Array:
+def _filled(who: str, shape: Sequence[object], value: float, dtype: DType | None, order: str) -> Array:
     return current_backend().full(_shape(who, shape), value, _dtype(dtype), _order(who, order))
 
 
@@ -249,7 +249,7 @@ def fill(x: Array, value: int | Annotated[float, EVEN_NAN]) -> Array:
     return state.backend.fill(x, value)
 
 
-def is_array_like(value: Any) -> bool:
+def is_array_like(value: object) -> bool:
     """Tell whether a value may be an array: it has a dtype, and is not the module that has NumPy's class of that name.
 
     Its shape is not asked for: of arrays that a formula is traced with that has consequences.

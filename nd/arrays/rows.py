@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.generic.embedding import NO_ROW as NO_ROW
 from backends.generic.embedding import check_host_indices
 from nd.typing import Array
@@ -56,7 +54,7 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows", out: Array |
     return backend.pull_rows(table, indices, who, out)
 
 
-def check_indices(data: Any, rows: int, who: str) -> None:
+def check_indices(data: object, rows: int, who: str) -> None:
     """Raise DataError where data of the host are no row numbers, if nobody looks at them on the device.
 
     Parameters

@@ -7,15 +7,18 @@ dtype, `matmul` stacks and vectors, as the primitives of these names do not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..state import state
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 
 def function(name: str) -> Callable[..., Any]:
     """Return the function of that name in the standard, ``"expm1"`` or ``"linalg.cross"``."""
 
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Array, **named: object) -> Array:
         state.backend.look_at(name, (*arguments, *named.values()))
         found = state.backend.xp
         for part in name.split("."):

@@ -74,7 +74,7 @@ class Prefetching(WrappingIterator[Batch]):
         self.base.restore(state)
         self._forget()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state of a copy, which begins behind the last minibatch handed out, with a thread of its own.
 
         Raises

@@ -68,7 +68,7 @@ class ByClass(Examples):
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
-        chosen: Any = self.get(self._of("filter_and_strip", columns))
+        chosen = self.get(self._of("filter_and_strip", columns))
         chosen.labels = chosen.labels[:, np.array(columns)]
         if self.class_names is not None:
             chosen.class_names = [self.class_names[column] for column in columns]

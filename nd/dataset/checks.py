@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from backends.errors import BackendError, DataError, DTypeError, ShapeError, des
 from nd.arguments import converted
 from nd.intake import host_array, is_sparse
 from nd.rules import INTEGER
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 _NUMERIC_KINDS = "biuf"
 AnyArray = np.ndarray | Any
@@ -48,7 +52,7 @@ def numbers_of(who: str, value: Any) -> AnyArray:
     return array
 
 
-def _stays(value: Any) -> bool:
+def _stays(value: object) -> bool:
     """Tell whether a data set keeps an array where it is: NumPy's, the device's, or one that a file holds."""
     ours = type(value).__module__.partition(".")[0] in ARRAY_LIBRARIES and getattr(value, "shape", None) is not None
     if ours or isinstance(value, (np.ndarray, np.generic)) or hasattr(type(value), "__array_namespace__"):
@@ -57,7 +61,7 @@ def _stays(value: Any) -> bool:
     return on_file and not hasattr(value, "to_numpy") and not is_sparse(value)
 
 
-def from_list(who: str, value: Any) -> np.ndarray:
+def from_list(who: str, value: object) -> np.ndarray:
     """Return nested lists, or a number, as an array; raise ShapeError where rows have different lengths."""
     try:
         return np.asarray(value)
@@ -68,7 +72,7 @@ def from_list(who: str, value: Any) -> np.ndarray:
         raise DTypeError(f"{who}: expected an array or a list of numbers, got {kind} ({error}).") from error
 
 
-def check_count(who: str, name: str, value: Any, low: int, high: int | None = None) -> int:
+def check_count(who: str, name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`.
 
     Raises
@@ -85,7 +89,7 @@ def check_count(who: str, name: str, value: Any, low: int, high: int | None = No
     return number
 
 
-def check_mergeable(who: str, part: Any, first: Any) -> None:
+def check_mergeable(who: str, part: Array | None, first: Array) -> None:
     """Raise errors unless two arrays of examples can be joined."""
     if type(part) is not type(first):
         kinds = (f"{type(array).__module__}.{type(array).__name__}" for array in (first, part))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class ColumnNames(tuple[str, ...]):
     __slots__ = ()
 
 
-def class_columns(labels: Any) -> ColumnNames | None:
+def class_columns(labels: object) -> ColumnNames | None:
     """Return the names of a table's one-hot columns; None where it is no table, or its columns have no names.
 
     Examples
@@ -61,7 +60,7 @@ def numbers_as_names(names: Sequence[str]) -> dict[float, int] | None:
 _SWITCHES = {"False": 0.0, "True": 1.0}
 
 
-def places_of_numbers(labels: Any, places: Mapping[float, int]) -> np.ndarray:
+def places_of_numbers(labels: object, places: Mapping[float, int]) -> np.ndarray:
     """Return the classes ``[N, ...]`` that numbers name.
 
     Raises
@@ -80,7 +79,7 @@ def places_of_numbers(labels: Any, places: Mapping[float, int]) -> np.ndarray:
     return np.array([places[float(value)] for value in values.tolist()])[numbers].reshape(host.shape)
 
 
-def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
+def text_classes(labels: object) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """Return class numbers and the names of the classes, where labels are texts or categories; else None.
 
     Parameters
@@ -125,7 +124,7 @@ def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     return numbers.reshape(texts.shape), tuple(names.tolist())
 
 
-def named_labels(labels: Any) -> tuple[Any, Sequence[str] | None]:
+def named_labels(labels: object) -> tuple[object, Sequence[str] | None]:
     """Return labels and the names of their classes: numbers ``[N]`` of texts, columns as they are; None without names.
 
     Raises
@@ -142,7 +141,7 @@ def named_labels(labels: Any) -> tuple[Any, Sequence[str] | None]:
     return texts[0].reshape(-1), texts[1]
 
 
-def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | None:
+def class_numbers(who: str, labels: object, names: Sequence[str]) -> np.ndarray | None:
     """Return the places of texts or categories among the names of the classes; None where labels are neither.
 
     Raises
@@ -164,7 +163,7 @@ def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | N
     return np.array([places.get(name, -1) for name in present])[numbers]
 
 
-def renumbered(who: str, labels: Any, names: Sequence[str], order: Sequence[str], rank: int) -> np.ndarray:
+def renumbered(who: str, labels: object, names: Sequence[str], order: Sequence[str], rank: int) -> np.ndarray:
     """Return labels of classes with these names as those of the same names in another order, on the host.
 
     Parameters
@@ -203,7 +202,7 @@ def renumbered(who: str, labels: Any, names: Sequence[str], order: Sequence[str]
     return places[host.astype(np.int64)].astype(host.dtype)
 
 
-def check_class_numbers(who: str, labels: Any, classes: int) -> None:
+def check_class_numbers(who: str, labels: object, classes: int) -> None:
     """Raise DataError unless every label is a whole number below the number of classes."""
     host = as_host(as_array(f"{who} labels", labels))
     wrong = (host < 0) | (host >= classes) | (host != np.floor(host))
@@ -215,7 +214,7 @@ def check_class_numbers(who: str, labels: Any, classes: int) -> None:
         )
 
 
-def one_hot_places(labels: Any, classes: int) -> np.ndarray:
+def one_hot_places(labels: object, classes: int) -> np.ndarray:
     """Return class numbers ``[N, ...]`` as one-hot labels ``[N, classes, ...]``, on the host.
 
     Raises
@@ -228,18 +227,18 @@ def one_hot_places(labels: Any, classes: int) -> np.ndarray:
     return encoded if host.ndim == 1 else np.moveaxis(encoded.reshape(*host.shape, classes), -1, 1)
 
 
-def host_labels(labels: Any) -> np.ndarray:
+def host_labels(labels: object) -> np.ndarray:
     """Return numeric labels as an array on the host."""
     return as_host(as_array("labels", labels))
 
 
-def name_list(names: Sequence[Any]) -> str:
+def name_list(names: Sequence[object]) -> str:
     """Write the first few names for a message."""
     more = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
     return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
-def _texts(labels: Any) -> np.ndarray | None:
+def _texts(labels: object) -> np.ndarray | None:
     """Return an array of texts, None for other labels."""
     if isinstance(labels, (list, tuple)):
         if not labels or not isinstance(labels[0], str):

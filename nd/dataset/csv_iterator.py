@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from backends.errors import ConfigurationError, DataError, FormatError
 from nd.arguments import Count, Natural, Path, checked
@@ -233,7 +232,13 @@ class CsvDataSetIterator(DataSetIterator):
         return minibatch
 
 
-def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any, classes: Any) -> None:
+def _check_label(
+    label_index: int | str | None,
+    num_classes: int | None,
+    regression: bool,
+    label_index_to: int | str | None,
+    classes: object,
+) -> None:
     if classes is not None and not classes:
         raise ConfigurationError(f"{_WHO}: classes must be a list of texts, got {classes!r}.")
     given = (num_classes, label_index_to, classes)

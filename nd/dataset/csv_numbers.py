@@ -139,7 +139,7 @@ class CsvNumbers:
 
 
 def split_columns(
-    who: str, count: int, first: Any, last: Any, place: Callable[[str, Any], int]
+    who: str, count: int, first: int | str | None, last: int | str | None, place: Callable[[str, Any], int]
 ) -> tuple[list[int], list[int]]:
     """Return the columns of features, and those of labels: from `first` to `last`, `first` alone, or none.
 

@@ -98,7 +98,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
                 f"{_WHO}: num_classes needs one label column, got {label_names}. Leave it out for numbers."
             )
         x = _matrix(frame, names, feature_names)
-        y: Any
+        y: np.ndarray | None
         named = _classes(frame, names, label_names[0], classes, num_classes) if len(label_names) == 1 else None
         if named is None and classes is not None:
             raise ConfigurationError(f"{_WHO}: classes need one label column of texts, got the labels {label_names}.")
@@ -114,7 +114,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         super().__init__(x, y, batch, num_classes=num_classes, shuffle=shuffle, seed=seed)
 
 
-def _with_columns(frame: Any) -> Any:
+def _with_columns(frame: object) -> Any:
     """Return a table that hands out columns by name."""
     if hasattr(frame, "__getitem__") and (hasattr(frame, "column_names") or hasattr(frame, "columns")):
         return frame
@@ -139,14 +139,14 @@ def _with_columns(frame: Any) -> Any:
         ) from error
 
 
-def _listed(names: Any) -> list[Any]:
+def _listed(names: object) -> list[Any]:
     """Return one name, which may be any object, or several of them, as a list."""
     if names is None:
         return []
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
-def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
+def _matrix(frame: object, names: list[str], wanted: list[str]) -> np.ndarray:
     """Return columns as an array [N, len(wanted)], the rows innermost in memory."""
     columns = [_column(frame, names, name) for name in wanted]
     return np.stack(columns).T
@@ -179,7 +179,7 @@ def _values(frame: Any, names: list[str], name: str) -> np.ndarray:
     return column_values(frame[name])
 
 
-def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:
+def _column(frame: object, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:
     values = _values(frame, names, name)
     if values.dtype.kind not in _NUMERIC_KINDS:
         example = next((value for value in values.tolist() if not isinstance(value, (int, float))), None)

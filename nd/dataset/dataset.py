@@ -82,9 +82,9 @@ class DataSet(ByClass):
     def __init__(
         self,
         features: Any,
-        labels: Any = None,
-        features_mask: Any = None,
-        labels_mask: Any = None,
+        labels: object = None,
+        features_mask: object = None,
+        labels_mask: object = None,
     ) -> None:
         arrays, names, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
         if classes is not None:
@@ -231,7 +231,7 @@ class DataSet(ByClass):
         return DataSet(*arrays)
 
 
-def one_hot(labels: Any, n: int) -> np.ndarray:
+def one_hot(labels: object, n: int) -> np.ndarray:
     """Encode class numbers as rows with a single 1.
 
     Parameters
@@ -275,7 +275,7 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     return encoded
 
 
-def gathered(who: str, given: Sequence[Any]) -> tuple[Arrays, Sequence[str] | None, int | None]:
+def gathered(who: str, given: Sequence[object]) -> tuple[Arrays, Sequence[str] | None, int | None]:
     """Return what a DataSet is given as arrays, the names of the classes, and how many where labels were texts.
 
     Labels that are the features, of an autoencoder, stay so, also where both are one list; texts become numbers.
@@ -307,7 +307,7 @@ def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
             )
 
 
-def _may_have_names(labels: Any) -> bool:
+def _may_have_names(labels: object) -> bool:
     """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
     kind = getattr(getattr(labels, "dtype", None), "kind", None)
     if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers

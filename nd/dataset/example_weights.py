@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from nd.dataset.checks import aligned, as_array
 from nd.serde import as_host
 
 
-def weights_of_classes(labels: Any, weights: Sequence[float]) -> np.ndarray:
+def weights_of_classes(labels: object, weights: Sequence[float]) -> np.ndarray:
     """Return the weight of every label's class.
 
     Parameters
@@ -31,7 +30,7 @@ def weights_of_classes(labels: Any, weights: Sequence[float]) -> np.ndarray:
     return np.asarray(weights, np.float32)[classes]
 
 
-def balanced_weights(who: str, labels: Any, mask: Any, count: int) -> list[float]:
+def balanced_weights(who: str, labels: object, mask: object, count: int) -> list[float]:
     """Return for each of `count` classes n / (classes that occur * examples of the class), n of all of them.
 
     Parameters
@@ -69,7 +68,7 @@ def balanced_weights(who: str, labels: Any, mask: Any, count: int) -> list[float
     return [float(counts.sum() / (present * number)) if number else 1.0 for number in counts]
 
 
-def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndarray:
+def weights_of_examples(who: str, weights: object, shape: Sequence[int]) -> np.ndarray:
     """Return ``[N, 1, ...]`` from weights ``[N]``, or with one for every place of ``labels [N, C, ...]``.
 
     Raises
@@ -91,7 +90,7 @@ def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndar
     return aligned(who, host, shape).astype(np.float32, copy=False)
 
 
-def weighted_mask(who: str, weights: np.ndarray, mask: Any, shape: Sequence[int]) -> np.ndarray:
+def weighted_mask(who: str, weights: np.ndarray, mask: object, shape: Sequence[int]) -> np.ndarray:
     """Multiply weights ``[N, 1, ...]`` into a mask of ``labels [N, C, ...]``; without one they are the mask.
 
     Returns

@@ -17,7 +17,7 @@ from nd.dataset.iterator import (
     restored_count,
 )
 
-_END: Any = object()
+_END: object = object()
 
 
 class SizedByFirst(MinibatchIterator[Batch]):
@@ -42,7 +42,7 @@ class SizedByFirst(MinibatchIterator[Batch]):
         """Return an item as a minibatch; raise DTypeError if it is none."""
         raise NotImplementedError
 
-    def start_at(self, items: Iterator[Any] | None, handed_out: int = 0) -> None:
+    def start_at(self, items: Iterator[object] | None, handed_out: int = 0) -> None:
         """Go on with items, None for those of a new epoch."""
         self.items, self.ahead, self._ended, self.handed_out = items, None, False, handed_out
 

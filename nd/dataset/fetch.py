@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -244,7 +244,7 @@ def fetch_url(url: str, target: Path) -> None:
     pooch's downloader alone, not ``pooch.retrieve``: that can check only the compressed file, of which mirrors have
     different ones.
     """
-    pooch: Any = import_module("pooch")
+    pooch = import_module("pooch")
     _LOG.info("downloading %s", url)
     pooch.HTTPDownloader(timeout=DOWNLOAD_TIMEOUT)(url, str(target), None)
 
@@ -252,7 +252,7 @@ def fetch_url(url: str, target: Path) -> None:
 def _cache_folder() -> Path | None:
     """Return the user's cache folder, or None without pooch, which knows where it is."""
     try:
-        pooch: Any = import_module("pooch")
+        pooch = import_module("pooch")
     except ImportError:
         return None
     return Path(pooch.os_cache("ndwright")) / _FOLDER

@@ -43,7 +43,7 @@ class GeneratorIterator(SizedByFirst[Batch]):
                 )
             self.handed_out += 1
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state of a copy, which calls the function anew and skips what it has handed out; see `restore`."""
         position = self.state()
         return {**vars(self), "items": None, "ahead": None, "handed_out": position["count"]}

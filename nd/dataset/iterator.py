@@ -316,7 +316,7 @@ def restored_count(iterator: MinibatchIterator[Any], state: State, name: str, mo
     return count
 
 
-def check_data_set(who: str, value: Any, kind: type = DataSet) -> None:
+def check_data_set(who: str, value: object, kind: type = DataSet) -> None:
     """Raise DTypeError unless it is a DataSet, or of another kind."""
     if not isinstance(value, kind):
         name = kind.__name__
@@ -337,7 +337,7 @@ def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
     return item
 
 
-def is_features(data: Any, kind: Any = DataSet) -> bool:
+def is_features(data: object, kind: object = DataSet) -> bool:
     """Tell whether data are features alone, an array, a table or nested lists; for another `kind` a list of them."""
     if not isinstance(data, (list, tuple)) or not data:
         return is_holder(data)
@@ -345,13 +345,13 @@ def is_features(data: Any, kind: Any = DataSet) -> bool:
     return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
 
 
-def is_pair(data: Any) -> bool:
+def is_pair(data: object) -> bool:
     """Tell whether data are a tuple (features, labels): not one of two minibatches, or of two rows."""
     return isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number))
 
 
 def iterator_over(
-    data: Iterable[Any], several: bool = False, convert: Callable[[Any], Any] | None = None
+    data: Iterable[object], several: bool = False, convert: Callable[[Any], Any] | None = None
 ) -> MinibatchIterator[Any]:
     """Return an iterator over the minibatches of an iterable: of MultiDataSets where `several`, or where it begins so.
 

@@ -40,7 +40,7 @@ def merged_sets(kind: type[Merged], data_sets: Iterable[Merged]) -> Merged:
     return whole
 
 
-def _check_same_number(kind: str, group: str, named: Sequence[dict[str, Any]]) -> None:
+def _check_same_number(kind: str, group: str, named: Sequence[dict[str, object]]) -> None:
     """Raise DataError where MultiDataSets have different numbers of inputs or outputs."""
     counts = [sum(name.startswith(f"{group}[") for name in each) for each in named]
     for i, count in enumerate(counts):

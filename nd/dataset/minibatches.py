@@ -46,7 +46,7 @@ class Minibatches:
             yield item if isinstance(item, Examples) else as_minibatch(f"{self._who}: element", item, _kind_of(item))
 
 
-def _kind_of(item: Any) -> Any:
+def _kind_of(item: Any) -> object:
     """Return the class of the data set that a pair becomes."""
     several = isinstance(item, (list, tuple)) and any(
         isinstance(part, (list, tuple)) and len(part) > 0 and is_holder(part[0]) for part in item

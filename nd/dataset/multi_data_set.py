@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from backends.errors import DataError, ShapeError, describe_shape
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
 
 GROUPS = ("features", "labels", "features_masks", "labels_masks")
-_UNSET: Any = object()
+_UNSET: object = object()
 
 
 class MultiDataSet(Examples):
@@ -58,7 +58,9 @@ class MultiDataSet(Examples):
     MultiDataSet(features[0]=[2, 2] float32, features[1]=[2, 1] float32, labels[0]=[2, 2] float32)
     """
 
-    def __init__(self, features: Any, labels: Any = None, features_masks: Any = None, labels_masks: Any = None) -> None:
+    def __init__(
+        self, features: Any, labels: object = None, features_masks: object = None, labels_masks: object = None
+    ) -> None:
         if features is None:
             raise DataError("MultiDataSet: features must be arrays, got None.")
         arrays: dict[int, AnyArray] = {}  # labels that are features stay so, also where both are one list
@@ -72,7 +74,7 @@ class MultiDataSet(Examples):
         self._check_masks("labels", self.labels, self.labels_masks)
 
     @classmethod
-    def holding(cls, *groups: Any) -> Self:
+    def holding(cls, *groups: object) -> Self:
         """Return one of lists that are known to fit each other: features, labels, and the masks of both."""
         same = cls.__new__(cls)
         vars(same).update(zip(GROUPS, groups, strict=True))
@@ -132,7 +134,7 @@ class MultiDataSet(Examples):
         """Return the mask of one output, None where it has none, or the list. DataError if there is no such output."""
         return self._get("labels_masks", index)
 
-    def set_features(self, index: Any, array: Any = _UNSET) -> None:
+    def set_features(self, index: object, array: object = _UNSET) -> None:
         """Set the features of one input, ``set_features(index, array)``, or all, ``set_features(arrays)``.
 
         The number of examples is not compared, so that all arrays can be changed one after the other.
@@ -146,15 +148,15 @@ class MultiDataSet(Examples):
         """
         self._set("features", index, array)
 
-    def set_labels(self, index: Any, array: Any = _UNSET) -> None:
+    def set_labels(self, index: object, array: object = _UNSET) -> None:
         """Set the labels of one output, or all; see `set_features`."""
         self._set("labels", index, array)
 
-    def set_features_masks(self, index: Any, array: Any = _UNSET) -> None:
+    def set_features_masks(self, index: object, array: object = _UNSET) -> None:
         """Set the mask of one input, or all, where None is for none; see `set_features`."""
         self._set_masks("features", index, array)
 
-    def set_labels_masks(self, index: Any, array: Any = _UNSET) -> None:
+    def set_labels_masks(self, index: object, array: object = _UNSET) -> None:
         """Set the mask of one output, or all, where None is for none; see `set_features`."""
         self._set_masks("labels", index, array)
 
@@ -194,11 +196,11 @@ class MultiDataSet(Examples):
 
         return merged_sets(MultiDataSet, data_sets)
 
-    def _get(self, group: str, index: int | None) -> Any:
+    def _get(self, group: str, index: int | None) -> object:
         arrays = getattr(self, group)
         return arrays if index is None else arrays[_checked_index(f"get_{group}", index, len(arrays))]
 
-    def _set(self, group: str, index: Any, array: Any) -> None:
+    def _set(self, group: str, index: object, array: object) -> None:
         arrays, masks = getattr(self, group), getattr(self, f"{group}_masks")
         if array is not _UNSET:
             at = _checked_index(f"set_{group}", index, len(arrays))
@@ -216,7 +218,7 @@ class MultiDataSet(Examples):
             setattr(self, f"{group}_masks", [None] * len(given))
         setattr(self, group, given)
 
-    def _set_masks(self, group: str, index: Any, mask: Any) -> None:
+    def _set_masks(self, group: str, index: object, mask: object) -> None:
         masks = getattr(self, f"{group}_masks")
         if mask is _UNSET:
             setattr(self, f"{group}_masks", _as_masks(group, index, len(masks)))
@@ -237,7 +239,7 @@ class MultiDataSet(Examples):
         return MultiDataSet.holding(*groups)
 
 
-def _as_arrays(group: str, given: Any, arrays: dict[int, AnyArray]) -> list[AnyArray]:
+def _as_arrays(group: str, given: object, arrays: dict[int, AnyArray]) -> list[AnyArray]:
     """Return a list of arrays, or one array as a list of one; `arrays` remembers what each object became."""
     parts = given if isinstance(given, (list, tuple)) else [given]
     for i, part in enumerate(parts):
@@ -246,10 +248,10 @@ def _as_arrays(group: str, given: Any, arrays: dict[int, AnyArray]) -> list[AnyA
     return [arrays[id(part)] for part in parts]
 
 
-def _as_masks(group: str, given: Any, count: int) -> list[AnyArray | None]:
+def _as_masks(group: str, given: object, count: int) -> list[AnyArray | None]:
     if given is None:
         return [None] * count
-    masks: Sequence[Any] = given if isinstance(given, (list, tuple)) else [given]
+    masks = given if isinstance(given, (list, tuple)) else [given]
     if len(masks) != count:
         raise DataError(
             f"MultiDataSet: expected as many {group}_masks as {group}, {count}, got {len(masks)}. Give None for an "
@@ -260,7 +262,7 @@ def _as_masks(group: str, given: Any, count: int) -> list[AnyArray | None]:
     ]
 
 
-def _checked_index(method: str, index: Any, count: int) -> int:
+def _checked_index(method: str, index: object, count: int) -> int:
     if not count:
         raise DataError(f"MultiDataSet.{method}: index must be of an array that is there, got {index!r} of none.")
     return check_count(f"MultiDataSet.{method}", "index", index, 0, count - 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from nd.arguments import Count, checked
 from nd.dataset.async_iterator import Prefetching
@@ -14,7 +13,7 @@ from nd.dataset.list_iterator import ListIterator, SingletonIterator
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
 
-Item = MultiDataSet | tuple[Any, ...]
+Item = MultiDataSet | tuple[object, ...]
 
 
 class ListMultiDataSetIterator(ListIterator[MultiDataSet], MultiDataSetIterator):

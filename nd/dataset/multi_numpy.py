@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.multi_data_set import MultiDataSet
@@ -36,12 +34,12 @@ class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetItera
     @checked
     def __init__(
         self,
-        features: Any,
-        labels: Any = None,
+        features: object,
+        labels: object = None,
         batch: Count = 32,
         *,
-        features_masks: Any = None,
-        labels_masks: Any = None,
+        features_masks: object = None,
+        labels_masks: object = None,
         shuffle: bool = False,
         seed: int = 0,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.arguments import Count, checked
@@ -14,6 +14,10 @@ from nd.dataset.npz_files import Member, read_arrays, read_headers
 from nd.dataset.numpy_iterator import check_arrays, check_classes, columns_of, pick
 from nd.dataset.order import FileOrder
 from nd.dataset.ordered import OrderedIterator
+
+if TYPE_CHECKING:
+    from ..typing import HostArray
+
 
 PathLike = str | os.PathLike[str]
 
@@ -83,7 +87,7 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
             _check_alike(path, headers, self._headers[0])
         self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
         classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
-        self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
+        self._open: tuple[int, dict[str, HostArray]] | None = None  # number of a file, and its arrays
         order = FileOrder(self._lengths, seed if shuffle else None)
         super().__init__(sum(self._lengths), batch, order, classes)
 
@@ -104,7 +108,7 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     def column_counts(self) -> tuple[int | None, int | None]:
         return columns_of(self._headers[0], self.classes)
 
-    def _arrays(self, number: int) -> dict[str, Any]:
+    def _arrays(self, number: int) -> dict[str, HostArray]:
         if self._open is None or self._open[0] != number:
             self._open = None  # before the next one is read: one at a time
             arrays = read_arrays(_WHO, self._paths[number], self._keys)

@@ -66,11 +66,11 @@ class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     def __init__(
         self,
         features: Any,
-        labels: Any = None,
+        labels: object = None,
         batch: Count = 32,
         *,
-        features_mask: Any = None,
-        labels_mask: Any = None,
+        features_mask: object = None,
+        labels_mask: object = None,
         num_classes: Count | None = None,
         shuffle: bool = False,
         seed: int = 0,
@@ -115,7 +115,7 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
     return num_classes
 
 
-def columns_of(arrays: Mapping[str, Any], classes: int | None) -> tuple[int, int | None]:
+def columns_of(arrays: Mapping[str, object], classes: int | None) -> tuple[int, int | None]:
     """Return the second axes of named features, and of their labels where there are any: as many as classes."""
     outcomes = (classes or second_axis(arrays["labels"])) if "labels" in arrays else None
     return second_axis(arrays["features"]), outcomes

@@ -35,7 +35,7 @@ class MultiDataSetPreProcessor(Protocol):
 PreProcessor = Callable[[Any], Any] | DataSetPreProcessor | MultiDataSetPreProcessor
 
 
-def pre_processed(who: str, pre_processor: PreProcessor, data_set: Any, kind: type = DataSet) -> Any:
+def pre_processed(who: str, pre_processor: PreProcessor, data_set: object, kind: type = DataSet) -> Any:
     """Return what a pre-processor returns for a DataSet or MultiDataSet, which it may change.
 
     Raises

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nd.arguments import checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import as_minibatch
@@ -30,7 +28,7 @@ class SingletonDataSetIterator(SingletonIterator[DataSet], ListDataSetIterator):
     """
 
     @checked
-    def __init__(self, data_set: Any) -> None:
+    def __init__(self, data_set: object) -> None:
         if isinstance(data_set, list):  # which ListDataSetIterator takes for several
             data_set = tuple(data_set)
         super().__init__([as_minibatch("SingletonDataSetIterator: data_set", data_set)])

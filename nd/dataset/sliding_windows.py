@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -75,13 +75,13 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     @checked
     def __init__(
         self,
-        series: Any,
+        series: object,
         length: Count,
         batch: Count = 32,
         *,
         stride: Count = 1,
         horizon: Natural = 1,
-        targets: Any = None,
+        targets: object = None,
         labels: Literal["series", "last"] = "series",
         shuffle: bool = False,
         seed: int = 0,
@@ -125,7 +125,7 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         return second_axis(self._series), second_axis(self._targets)
 
 
-def _columns(who: str, value: Any) -> np.ndarray:
+def _columns(who: str, value: object) -> np.ndarray:
     """Return an array [T, C] on the host; raise ShapeError for other shapes."""
     host: np.ndarray = as_host(as_array(who, value))
     if host.ndim not in (1, 2):

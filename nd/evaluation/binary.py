@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class EvaluationBinary(IEvaluation):
     @checked
     def __init__(
         self,
-        decision_threshold: Any = None,
+        decision_threshold: object = None,
         size: Cells | None = None,
         roc_binary_steps: Steps | None = None,
         *,
@@ -97,7 +97,7 @@ class EvaluationBinary(IEvaluation):
 
     # ---- counting
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters
@@ -380,7 +380,7 @@ def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _checked_threshold(decision_threshold: Any) -> np.ndarray:
+def _checked_threshold(decision_threshold: object) -> np.ndarray:
     threshold = real_row("EvaluationBinary", "decision_threshold", decision_threshold)
     threshold = threshold if threshold.dtype.kind == "f" else threshold.astype(np.float64)
     if not ((threshold >= 0) & (threshold <= 1)).all():

@@ -6,7 +6,7 @@ Counting is host work, a few integers per bin, so this module uses NumPy whateve
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class EvaluationCalibration(IEvaluation):
 
     # ---- counting
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters
@@ -259,7 +259,7 @@ class EvaluationCalibration(IEvaluation):
         return f"EvaluationCalibration(nBins={self.reliability_diag_num_bins})"
 
     def to_json(self) -> str:
-        fields: dict[str, Any] = {
+        fields = {
             "@class": java_class("EvaluationCalibration", "classification"),
             "reliabilityDiagNumBins": self.reliability_diag_num_bins,
             "histogramNumBins": self.histogram_num_bins,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from backends.errors import DataError, ShapeError, check_choice
 from nd.arguments import Count, Fraction, Natural, checked
@@ -69,7 +69,7 @@ class Evaluation(IEvaluation):
         *,
         axis: int = 1,
         binary_decision_threshold: Fraction | None = None,
-        cost_array: Any = None,
+        cost_array: object = None,
         binary_positive_class: int | None = 1,
     ) -> None:
         if binary_positive_class not in (0, 1, None):
@@ -103,7 +103,7 @@ class Evaluation(IEvaluation):
 
     # ---- counting
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters

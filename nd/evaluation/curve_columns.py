@@ -15,7 +15,7 @@ from .json_fields import Fields, java_class
 from .rows import real_numbers
 
 
-def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
+def column(name: str, values: object, dtype: Any = np.float64) -> np.ndarray:
     """Return a read-only copy of numbers.
 
     Raises
@@ -65,7 +65,7 @@ class Columns(metaclass=ExplainedType):
         """Return the JSON text that Java reads as an equal object."""
         return json.dumps(self.fields())
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         """Return the JSON form, ready for ``json.dumps``."""
         raise NotImplementedError
 
@@ -76,11 +76,11 @@ class Columns(metaclass=ExplainedType):
         return cls.from_fields(Fields.parse(cls.__name__, "curves", text).value)
 
     @classmethod
-    def from_fields(cls, value: Any) -> Self:
+    def from_fields(cls, value: object) -> Self:
         """Return the columns in a parsed JSON value; raise FormatError if it has none."""
         raise NotImplementedError
 
-    def class_field(self) -> dict[str, Any]:
+    def class_field(self) -> dict[str, object]:
         """Return the first field."""
         return {"@class": java_class(type(self).__name__, "curves")}
 

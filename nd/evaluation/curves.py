@@ -42,7 +42,7 @@ class RocCurve(Columns):
     DERIVED: ClassVar = frozenset({"auc"})
 
     @checked
-    def __init__(self, threshold: Any, fpr: Any, tpr: Any, auc: Annotated[float, EVEN_NAN] | None = None) -> None:
+    def __init__(self, threshold: Any, fpr: object, tpr: object, auc: Annotated[float, EVEN_NAN] | None = None) -> None:
         self.threshold = column("threshold", threshold)
         self.fpr, self.tpr = column("fpr", fpr), column("tpr", tpr)
         self.check_lengths()
@@ -83,12 +83,12 @@ class RocCurve(Columns):
             self._auc = area(self.fpr, self.tpr)
         return self._auc
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         columns = {java: numbers_to_json(getattr(self, name)) for name, java in self.COLUMNS.items()}
         return self.class_field() | columns | {"auc": number_to_json(self.calculate_auc())}
 
     @classmethod
-    def from_fields(cls, value: Any) -> Self:
+    def from_fields(cls, value: object) -> Self:
         fields = Fields("RocCurve", "curves", value)
         threshold, fpr, tpr = read_columns(fields, list(cls.COLUMNS.values()))
         return cls(threshold, fpr, tpr, fields.number("auc", nullable=True))
@@ -153,11 +153,11 @@ class PrecisionRecallCurve(Columns):
     def __init__(
         self,
         threshold: Any,
-        precision: Any,
-        recall: Any,
-        tp_count: Any,
-        fp_count: Any,
-        fn_count: Any,
+        precision: object,
+        recall: object,
+        tp_count: object,
+        fp_count: object,
+        fn_count: object,
         total_count: Natural,
         known_area: Annotated[float, EVEN_NAN] | None = None,
     ) -> None:
@@ -246,7 +246,7 @@ class PrecisionRecallCurve(Columns):
     def _at(self, i: int) -> Point:
         return Point(i, float(self.threshold[i]), float(self.precision[i]), float(self.recall[i]))
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         columns = {}
         for name, java in self.COLUMNS.items():
             values = getattr(self, name)
@@ -255,7 +255,7 @@ class PrecisionRecallCurve(Columns):
         return self.class_field() | columns | end
 
     @classmethod
-    def from_fields(cls, value: Any) -> Self:
+    def from_fields(cls, value: object) -> Self:
         fields = Fields("PrecisionRecallCurve", "curves", value)
         names = list(cls.COLUMNS.values())
         for name in names[3:]:

@@ -36,7 +36,7 @@ class ReliabilityDiagram(Columns):
     }
 
     @checked
-    def __init__(self, title: str | None, mean_predicted_value_x: Any, fraction_positives_y: Any) -> None:
+    def __init__(self, title: str | None, mean_predicted_value_x: Any, fraction_positives_y: object) -> None:
         self.title = title
         self.mean_predicted_value_x = column("mean_predicted_value_x", mean_predicted_value_x)
         self.fraction_positives_y = column("fraction_positives_y", fraction_positives_y)
@@ -56,12 +56,12 @@ class ReliabilityDiagram(Columns):
         """Return the title of a plot."""
         return self.title or "Reliability Diagram"
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         columns = {java: numbers_to_json(getattr(self, name)) for name, java in self.COLUMNS.items()}
         return self.class_field() | {"title": self.title} | columns
 
     @classmethod
-    def from_fields(cls, value: Any) -> Self:
+    def from_fields(cls, value: object) -> Self:
         fields = Fields("ReliabilityDiagram", "curves", value)
         return cls(fields.text("title"), *read_columns(fields, list(cls.COLUMNS.values())))
 
@@ -114,12 +114,12 @@ class Histogram(Columns):
         step = (self.upper - self.lower) / self.num_points()
         return self.lower + (np.arange(self.num_points()) + shift) * step
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         bounds = {"title": self.title, "lower": self.lower, "upper": self.upper}
         return self.class_field() | bounds | {"binCounts": self.bin_counts.tolist()}
 
     @classmethod
-    def from_fields(cls, value: Any) -> Self:
+    def from_fields(cls, value: object) -> Self:
         fields = Fields("Histogram", "curves", value)
         counts = fields.integers("binCounts")
         fields.check(bool(counts), "binCounts must have at least one count", counts)

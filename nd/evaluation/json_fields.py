@@ -27,17 +27,17 @@ def java_class(name: str, folder: str) -> str:
     return f"{_NEW_PACKAGE}.{folder}.{name}"
 
 
-def number_to_json(value: float) -> Any:
+def number_to_json(value: float) -> float | str:
     """Return a number as Jackson writes it: one that is not finite is a string."""
     return float(value) if math.isfinite(value) else non_finite(value)
 
 
-def numbers_to_json(values: Any) -> list[Any]:
+def numbers_to_json(values: Any) -> list[object]:
     """Return an array of numbers, written one by one as by `number_to_json`."""
     return [number_to_json(value) for value in values.tolist()]
 
 
-def matrix_to_json(array: Any) -> dict[str, str]:
+def matrix_to_json(array: object) -> dict[str, str]:
     """Return an array in the base64 spelling, in lines of 76 characters. Source: NDArraySerializer."""
     return {"array": base64.encodebytes(to_bytes(array)).decode("ascii").replace("\n", "\r\n")}
 
@@ -176,7 +176,7 @@ class Fields:
             raise self.wrong(must, got)
 
 
-def _as_float(value: Any) -> float | None:
+def _as_float(value: object) -> float | None:
     if isinstance(value, str):
         return _NON_FINITE.get(value)
     if type(value) is int and abs(value) <= JAVA_LONG:

@@ -65,12 +65,12 @@ def read_into(evaluation: Evaluation, text: str | bytes) -> None:
     _check_counters(evaluation, fields)
 
 
-def _counter(counts: dict[int, int]) -> dict[str, Any]:
+def _counter(counts: dict[int, int]) -> dict[str, object]:
     occurring = {str(cls): float(count) for cls, count in counts.items() if count}
     return {"map": occurring, "totalCount": sum(occurring.values(), 0.0), "dirty": False, "empty": not occurring}
 
 
-def _confusion(confusion: ConfusionMatrix) -> dict[str, Any]:
+def _confusion(confusion: ConfusionMatrix) -> dict[str, object]:
     matrix = {}
     for actual, counts in enumerate(confusion.counts.tolist()):
         predicted = [cls for cls, count in enumerate(counts) if count]

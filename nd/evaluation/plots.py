@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from backends.errors import ConfigurationError
 from nd.arguments import checked
@@ -17,11 +17,15 @@ from .confusion import ConfusionMatrix
 from .curves import PrecisionRecallCurve, RocCurve
 from .histograms import Histogram, ReliabilityDiagram
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 MOST_COUNTED = 20  # classes up to which the counts are written into a confusion matrix
 
 
 @checked
-def plot_roc_curve(*curves: RocCurve, labels: Sequence[str] | None = None, title: str = "ROC") -> Any:
+def plot_roc_curve(*curves: RocCurve, labels: Sequence[str] | None = None, title: str = "ROC") -> Figure:
     """Plot ROC curves over each other, the diagonal of chance behind them.
 
     Parameters
@@ -48,7 +52,7 @@ def plot_roc_curve(*curves: RocCurve, labels: Sequence[str] | None = None, title
 @checked
 def plot_precision_recall_curve(
     *curves: PrecisionRecallCurve, labels: Sequence[str] | None = None, title: str = "Precision-Recall"
-) -> Any:
+) -> Figure:
     """Plot precision over recall. Arguments and errors as `plot_roc_curve`."""
     figure, axes = _square("plot_precision_recall_curve", title, "recall", "precision")
     _lines("plot_precision_recall_curve", axes, curves, labels, chance=False)
@@ -58,7 +62,7 @@ def plot_precision_recall_curve(
 @checked
 def plot_reliability_diagram(
     *diagrams: ReliabilityDiagram, labels: Sequence[str] | None = None, title: str = "Reliability"
-) -> Any:
+) -> Figure:
     """Plot the frequency of classes over their predicted probability, and the diagonal where both agree.
 
     Arguments and errors as `plot_roc_curve`.
@@ -71,7 +75,7 @@ def plot_reliability_diagram(
 @checked
 def plot_confusion_matrix(
     confusion: ConfusionMatrix, labels: Sequence[str] | None = None, title: str | None = None
-) -> Any:
+) -> Figure:
     """Plot a confusion matrix, colours by the logarithm of the counts.
 
     Parameters
@@ -110,7 +114,7 @@ def plot_confusion_matrix(
 
 
 @checked
-def plot_histogram(histogram: Histogram, title: str | None = None) -> Any:
+def plot_histogram(histogram: Histogram, title: str | None = None) -> Figure:
     """Plot a histogram as bars.
 
     Parameters
@@ -136,11 +140,11 @@ def plot_histogram(histogram: Histogram, title: str | None = None) -> Any:
     return figure
 
 
-def _figure(who: str, size: tuple[float, float]) -> Any:
+def _figure(who: str, size: tuple[float, float]) -> Figure:
     return optional(who, "matplotlib.figure", "matplotlib", "report").Figure(figsize=size, layout="constrained")
 
 
-def _square(who: str, title: str, x: str, y: str) -> tuple[Any, Any]:
+def _square(who: str, title: str, x: str, y: str) -> tuple[Figure, Axes]:
     figure = _figure(who, (5, 5))
     axes = figure.add_subplot(xlabel=x, ylabel=y, title=title, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     axes.grid(alpha=0.3)
@@ -148,7 +152,12 @@ def _square(who: str, title: str, x: str, y: str) -> tuple[Any, Any]:
 
 
 def _lines(
-    who: str, axes: Any, curves: Sequence[Any], labels: Sequence[str] | None, chance: bool, marker: str | None = None
+    who: str,
+    axes: Axes,
+    curves: Sequence[RocCurve | PrecisionRecallCurve | ReliabilityDiagram],
+    labels: Sequence[str] | None,
+    chance: bool,
+    marker: str | None = None,
 ) -> None:
     names = [curve.get_title() for curve in curves] if labels is None else list(labels)
     if not curves or len(names) != len(curves):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from backends.errors import ConfigurationError, DataError, ShapeError
 from nd.arguments import checked
@@ -67,7 +67,7 @@ class RegressionEvaluation(IEvaluation):
 
     # ---- counting
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters
@@ -237,7 +237,7 @@ class RegressionEvaluation(IEvaluation):
 
     def to_json(self) -> str:
         sums = ColumnSums.NO_JSON if self._sums is None else self._sums.fields()
-        start: dict[str, Any] = {
+        start = {
             "@class": java_class("RegressionEvaluation", "regression"),
             "axis": self.axis,
             "initialized": self._sums is not None,

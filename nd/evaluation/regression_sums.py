@@ -5,7 +5,7 @@ Counting is host work, a few numbers per column, so this module uses NumPy whate
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class ColumnSums:
         last_bits = _LAST_BITS * self.value(self.ABOUT_MEANS[name][0], column)
         return about if about > self.value("exampleCountPerColumn", column) * last_bits * last_bits else 0.0
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         """Return the JSON form of the sums that Java keeps."""
         return {name: array_to_json(self._sums[name]) for name in self.NAMES}
 

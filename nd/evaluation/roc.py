@@ -38,7 +38,7 @@ class AnyRoc(IEvaluation):
         return json.dumps(self.fields())
 
     @abstractmethod
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         """Return the JSON form, ready for ``json.dumps``."""
 
     @classmethod
@@ -103,7 +103,7 @@ class ROC(AnyRoc):
 
     # ---- counting
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters
@@ -214,9 +214,9 @@ class ROC(AnyRoc):
             f"AUPRC (Area under Precision/Recall Curve): {shortest(self.calculate_auc_pr())}"
         ) + threshold_note(self.threshold_steps)
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         """Return the JSON form, ready for ``json.dumps``. Source: ROCSerializer."""
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             "@class": java_class(self.NAME, "classification"),
             "thresholdSteps": self.threshold_steps,
             "countActualPositive": self.count_actual_positive,
@@ -264,7 +264,7 @@ def threshold_note(steps: int) -> str:
     return note if steps else ""
 
 
-def _counts_to_json(counts: ThresholdCounts) -> dict[str, Any]:
+def _counts_to_json(counts: ThresholdCounts) -> dict[str, object]:
     points = zip(counts.threshold.tolist(), counts.tp.tolist(), counts.fp.tolist(), strict=True)
     return {
         shortest(threshold): {"threshold": threshold, "countTruePositive": tp, "countFalsePositive": fp}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .roc_outputs import RocOutputs
 from .rows import output_rows
@@ -45,7 +45,7 @@ class ROCBinary(RocOutputs):
     COLUMN: ClassVar = "an output"
     AREAS: ClassVar = ("AUC", "AUPRC")
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters
@@ -71,7 +71,7 @@ class ROCBinary(RocOutputs):
         """Return the number of outputs, -1 while it is unknown."""
         return self.known_columns()
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         fields = super().fields()
         first = {name: fields[name] for name in ("@class", "underlying")}  # Java's order
         return first | fields

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .java_text import fixed
 from .roc_outputs import RocOutputs
@@ -44,7 +44,7 @@ class ROCMultiClass(RocOutputs):
     COLUMN: ClassVar = "a class"
     AREAS: ClassVar = ("AUC",)
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Count one minibatch.
 
         Parameters

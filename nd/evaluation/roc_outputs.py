@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from backends.errors import DataError, ShapeError
 from nd.arguments import Natural, checked
@@ -15,6 +15,9 @@ from .json_fields import Fields, java_class
 from .roc import ROC, AnyRoc, threshold_note
 from .rows import as_binary, as_probabilities
 from .settings import MOST_CELLS, Digits, Steps, check_mergeable
+
+if TYPE_CHECKING:
+    from ..typing import HostArray
 
 
 class RocOutputs(AnyRoc):
@@ -60,7 +63,7 @@ class RocOutputs(AnyRoc):
         """Return the name of a method for messages."""
         return f"{type(self).__name__}.{method}"
 
-    def add(self, truth: Any, guess: Any, kept: Any = None) -> None:
+    def add(self, truth: HostArray, guess: HostArray, kept: HostArray | None = None) -> None:
         """Count rows on the host: labels, predictions, and True for those that count, all ``[rows, columns]``."""
         if len(truth) == 0:
             return
@@ -194,7 +197,7 @@ class RocOutputs(AnyRoc):
         """Return what the report has behind its last row."""
         return ""
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         rocs = None if self.underlying is None else [roc.fields() for roc in self.underlying]
         return {
             "@class": java_class(self.NAME, "classification"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,9 @@ WHO = "Evaluation.eval"
 PROBABILITY_SLACK = 1e-6
 
 
-def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = WHO) -> tuple[np.ndarray, np.ndarray]:
+def paired_rows(
+    labels: object, predictions: object, mask: object, axis: int, who: str = WHO
+) -> tuple[np.ndarray, np.ndarray]:
     """Flatten a minibatch to one row per decision.
 
     Parameters
@@ -58,7 +59,7 @@ class Gathered:
     def __init__(self) -> None:
         self._rows: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+    def eval(self, labels: object, predictions: object, mask: object = None) -> None:
         """Keep the rows of one minibatch; parameters as of `IEvaluation.eval`."""
         self._rows.append(paired_rows(labels, predictions, mask, 1))
 
@@ -82,7 +83,7 @@ class Gathered:
 
 
 def output_rows(
-    who: str, labels: Any, predictions: Any, mask: Any, axis: int
+    who: str, labels: object, predictions: object, mask: object, axis: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Flatten a minibatch of independent outputs, which may be masked one by one.
 
@@ -130,7 +131,7 @@ def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
     return guess.clip(0, 1)
 
 
-def _same_shape(who: str, labels: Any, predictions: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
+def _same_shape(who: str, labels: object, predictions: object, axis: int) -> tuple[np.ndarray, np.ndarray]:
     truth, guess = real_numbers(who, "labels", labels), real_numbers(who, "predictions", predictions)
     if truth.shape != guess.shape:
         remedy = "Use one-hot labels, one column per output of the network."
@@ -201,7 +202,7 @@ def top_n_hits(actual: np.ndarray, guess: np.ndarray, top_n: int) -> int:
     return int(((guess > own).sum(axis=1) < top_n).sum())
 
 
-def checked_cost(cost_array: Any) -> np.ndarray:
+def checked_cost(cost_array: object) -> np.ndarray:
     """Return a cost array as float32, shape [1, C] or [C], if it is a row vector of costs that are not negative."""
     cost = real_row("Evaluation", "the cost array", cost_array).astype(np.float32)
     if not (cost >= 0).all():
@@ -209,7 +210,7 @@ def checked_cost(cost_array: Any) -> np.ndarray:
     return cost
 
 
-def real_row(who: str, name: str, array: Any) -> np.ndarray:
+def real_row(who: str, name: str, array: object) -> np.ndarray:
     """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for other values."""
     row = real_numbers(who, name, array)
     if row.ndim not in (1, 2) or row.size == 0 or row.size != row.shape[-1]:
@@ -217,7 +218,7 @@ def real_row(who: str, name: str, array: Any) -> np.ndarray:
     return row
 
 
-def real_numbers(who: str, name: str, array: Any) -> np.ndarray:
+def real_numbers(who: str, name: str, array: object) -> np.ndarray:
     """Return an array on the host.
 
     Raises
@@ -240,7 +241,7 @@ def _as_rows(array: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])
 
 
-def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray | None:
+def _kept(who: str, shape: tuple[int, ...], mask: object, axis: int) -> np.ndarray | None:
     if mask is None:
         return None
     host = real_numbers(who, "mask", mask)

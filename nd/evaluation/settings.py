@@ -28,7 +28,7 @@ def is_probability(value: Any) -> bool:
     return not isinstance(value, (bool, str)) and math.isfinite(number) and 0 <= number <= 1
 
 
-def check_mergeable(mine: Any, other: Any, settings: tuple[str, ...]) -> None:
+def check_mergeable(mine: object, other: object, settings: tuple[str, ...]) -> None:
     """Check that the counts of another evaluation can be added.
 
     Parameters
@@ -57,5 +57,5 @@ def check_mergeable(mine: Any, other: Any, settings: tuple[str, ...]) -> None:
             raise DataError(f"{who}: both must have the same {name}, got {ours} and {theirs}. Create both alike.")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.ravel().tolist() if hasattr(value, "ravel") else value

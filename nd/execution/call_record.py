@@ -50,7 +50,7 @@ class RecordedCall:
             result = method(*given[:positional], **dict(zip(self._names, given[positional:], strict=True)))
         return self.outputs_of(result, given)
 
-    def outputs_of(self, result: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    def outputs_of(self, result: object, given: tuple[object, ...]) -> tuple[Any, ...]:
         """Return what a call has returned, and its arrays, as copies."""
         return _copied(self._backend, (result, *_arrays(self._backend, given)))
 
@@ -62,7 +62,7 @@ class _Recording(Listening):
     def __init__(self, calls: list[RecordedCall]) -> None:
         self._calls = calls
 
-    def before(self, backend: Backend, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> RecordedCall:
+    def before(self, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]) -> RecordedCall:
         return RecordedCall(backend, name, arguments, named)
 
     def hear(self, call: Call) -> None:
@@ -98,7 +98,7 @@ def record_calls() -> Iterator[list[RecordedCall]]:
         remove_listening(recording)
 
 
-def _places_of_memory(method: Callable[..., Any], names: tuple[str, ...], count: int) -> set[int]:
+def _places_of_memory(method: Callable[..., object], names: tuple[str, ...], count: int) -> set[int]:
     """Return which of the arguments of a call, the named ones last, hand out memory."""
     try:
         parameters = list(inspect.signature(method).parameters)
@@ -108,7 +108,7 @@ def _places_of_memory(method: Callable[..., Any], names: tuple[str, ...], count:
     return {place for place, name in enumerate(called_by) if name in MEMORY}
 
 
-def _copied(backend: Backend, nested: Any, memory: Any = None) -> Any:
+def _copied(backend: Backend, nested: object, memory: object = None) -> Any:
     """Return the same with copies of all arrays, which lie to one another as these do.
 
     With `memory`, a backend's own objects take theirs from there.
@@ -118,7 +118,7 @@ def _copied(backend: Backend, nested: Any, memory: Any = None) -> Any:
     return _with_arrays(backend, nested, copies, memory)
 
 
-def _arrays(backend: Backend, nested: Any) -> Iterator[Any]:
+def _arrays(backend: Backend, nested: object) -> Iterator[Any]:
     """Yield arrays in tuples, lists, dicts and objects of the backends' own."""
     if backend.is_array(nested):
         yield nested
@@ -126,7 +126,7 @@ def _arrays(backend: Backend, nested: Any) -> Iterator[Any]:
         yield from _arrays(backend, item)
 
 
-def _items(nested: Any) -> Iterable[Any]:
+def _items(nested: object) -> Iterable[object]:
     if isinstance(nested, (tuple, list)):
         return nested
     if isinstance(nested, dict):
@@ -134,12 +134,12 @@ def _items(nested: Any) -> Iterable[Any]:
     return vars(nested).values() if _is_of_a_backend(nested) else ()
 
 
-def _is_of_a_backend(x: Any) -> bool:
+def _is_of_a_backend(x: object) -> bool:
     """Tell whether it is what one primitive has kept for another one."""
     return type(x).__module__.startswith("backends.") and hasattr(x, "__dict__") and not isinstance(x, Backend)
 
 
-def _with_arrays(backend: Backend, nested: Any, copies: dict[int, Any], memory: Any) -> Any:
+def _with_arrays(backend: Backend, nested: object, copies: dict[int, Any], memory: object) -> Any:
     if id(nested) in copies:
         return copies[id(nested)]
     if not any(True for _ in _arrays(backend, nested)):

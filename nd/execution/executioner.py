@@ -68,7 +68,7 @@ def remove_listening(one: Listening) -> None:
         hear_calls(None)
 
 
-def exec(op: Op | type[Op] | str, *args: Any, **kwargs: Any) -> Array:
+def exec(op: Op | type[Op] | str, *args: object, **kwargs: object) -> Array:
     """Compute ``op.z`` from ``op.x`` and ``op.y`` and return it; in place when z is x.
 
     Parameters
@@ -194,7 +194,7 @@ class HeardCall(Op):
         return self.z
 
 
-def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
+def _make(op: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
     if isinstance(op, str):
         op = OPS[check_choice("exec", "op", op.lower(), OPS)]
     if not (isinstance(op, type) and issubclass(op, Op)):

@@ -39,7 +39,7 @@ class Recording:
         Returned by the computation; `replay` fills it anew.
     """
 
-    def __init__(self, of_backend: Any, result: Any) -> None:
+    def __init__(self, of_backend: Any, result: object) -> None:
         self.of_backend, self.replay, self.result = of_backend, of_backend.replay, result
 
     @property
@@ -71,9 +71,9 @@ def record(run: Callable[[], Any]) -> Recording | None:
         return None
     drawn = generator.get_state()
 
-    returned: list[Any] = []
+    returned: list[object] = []
 
-    def run_on_recorder() -> list[Any]:
+    def run_on_recorder() -> list[object]:
         with use_backend(recorder), recorder.quiet():
             returned[:] = [run()]
         results = returned[0]
@@ -156,15 +156,17 @@ class Recordings:
             if reader is not None:
                 reader.last_run = self._runs
                 return reader.replay(inputs)
-            if key not in self._known and self._make_room() and self._record(key, compute, inputs):
-                return self._known[key].outputs  # type: ignore[union-attr]
+            if key not in self._known and self._make_room():
+                reader = self._record(key, compute, inputs)
+                if reader is not None:
+                    return reader.outputs
         with computing(backend()):
             return compute(in_order(inputs, self._memory))
 
-    def _record(self, key: Hashable, compute: Compute, inputs: tuple[Any, ...]) -> bool:
-        """Record while it is computed; tell whether that could be."""
+    def _record(self, key: Hashable, compute: Compute, inputs: tuple[Any, ...]) -> _Reader | None:
+        """Record while it is computed, and return that; None where it cannot be."""
         if backend().recorder() is None:
-            return False
+            return None
         reader = _Reader(self.dtype, inputs)
         reader.last_run = self._runs
         try:
@@ -172,9 +174,9 @@ class Recordings:
         except NotRecorded as refused:
             logger.debug("not recorded: %s", refused)
             self._known[key] = None
-            return False
+            return None
         self._known[key] = reader
-        return True
+        return reader
 
     def clear(self) -> None:
         """Throw all recordings away, and their memory."""
@@ -210,7 +212,7 @@ class _Reader:
     """What the computation has returned; every replay fills it anew."""
 
     def __init__(self, dtype: str, inputs: tuple[Any, ...]) -> None:
-        self._arrays: list[tuple[Callable[[Any], Any], Array]] = []  # (where an input lies, where it is read)
+        self._arrays: list[tuple[Callable[[object], object], Array]] = []  # (where an input lies, where it is read)
         self._numbers: list[Callable[[Any], Any]] = []
         for path in _paths(inputs):
             value = path(inputs)
@@ -221,7 +223,7 @@ class _Reader:
             else:
                 staged = state.backend.stages and state.backend.is_staged(value)
                 self._arrays.append((path, value if staged else state.backend.input_like(value)))
-        self._cells: Array | Any = create_uninitialized(len(self._numbers), dtype=dtype) if self._numbers else None
+        self._cells: object = create_uninitialized(len(self._numbers), dtype=dtype) if self._numbers else None
         self._written: list[float] = []
         self._last: object = None
 
@@ -234,7 +236,7 @@ class _Reader:
         cells = iter([] if self._cells is None else map(traceable, state.backend.cells(self._cells)))
         given = mapped(lambda x: x if x is None else next(arrays if state.backend.is_array(x) else cells), inputs)
         inside = {id(array): target for array, target in zip(traced, memory, strict=True)}
-        where: list[Any] = []  # of every result that is an input the memory of that
+        where: list[object] = []  # of every result that is an input the memory of that
 
         def run() -> Any:
             results = compute(given)
@@ -324,6 +326,6 @@ def mapped(function: Callable[[Any], Any], nested: Any) -> Any:
     return tuple(items) if type(nested) is tuple else type(nested)(*items)
 
 
-def with_leaves(nested: Any, replaced: Iterator[Any]) -> Any:
+def with_leaves(nested: Any, replaced: Iterator[object]) -> Any:
     """Return nested tuples of the same kinds with others in the place of everything that is neither tuple nor None."""
     return mapped(lambda item: None if item is None else next(replaced), nested)

@@ -45,7 +45,7 @@ class Elementwise:
         self.formula, self.scratch = formula, scratch
         self.compiled: dict[object, Any] = {}
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: object) -> None:
         state.backend.run_formula(self, arguments, use_backend)
 
 
@@ -54,7 +54,7 @@ def elementwise(formula: Callable[..., object], scratch: tuple[int, ...] = ()) -
     return Elementwise(formula, scratch) if state.backend.compiles else formula
 
 
-def summed(formula: Callable[..., Any]) -> Callable[..., Any]:
+def summed(formula: Callable[..., object]) -> Callable[..., Any]:
     """Return a formula as the current backend runs it best: itself, or a `Summed`; parameters as there."""
     return Summed(formula) if state.backend.compiles else formula
 
@@ -81,7 +81,7 @@ class Summed:
         self.formula = formula
         self.compiled: dict[object, Any] = {}
 
-    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+    def __call__(self, *arguments: object, out: object = None) -> Any:
         """Return the sums, in the elements of the vector `out` when it is given."""
         return state.backend.sum_formula(self, arguments, use_backend, out)
 

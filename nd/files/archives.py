@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -23,6 +23,10 @@ from ..arrays.creation import as_array, to_host
 from .reading import checked_path, raised_by_others, regular_file
 from .writing import FileKind, replacing
 from .zips import ZipFile
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 METADATA = "__metadata__"
 _MOST_METADATA = 64 << 20  # bytes
@@ -127,7 +131,7 @@ def _kind_of(path: str | os.PathLike[str]) -> str:
     )
 
 
-def _safetensors(verb: str) -> Any:
+def _safetensors(verb: str) -> ModuleType:
     try:
         import safetensors.numpy
     except ImportError as error:
@@ -154,7 +158,7 @@ def _open_npz(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
         yield ArrayFile(metadata, tuple(name for name in entries if name != METADATA), read)
 
 
-def _read_npy(name: str, stream: Any, size: int) -> Any:
+def _read_npy(name: str, stream: Any, size: int) -> object:
     """Return an array whose header claims no more than the entry holds."""
     version = numpy.lib.format.read_magic(stream)
     if version not in _NPY_HEADERS:
@@ -197,7 +201,7 @@ def _open_safetensors(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
         raise FormatError(f"expected a .safetensors file, got {error}. Is it truncated, or another kind?") from error
 
 
-def _tensor(file: Any, name: str) -> Any:
+def _tensor(file: Any, name: str) -> object:
     try:
         return file.get_tensor(name)
     except (AttributeError, TypeError) as error:  # a type of numbers that NumPy has not

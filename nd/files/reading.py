@@ -146,7 +146,7 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
     return bytes(content)
 
 
-def name_of(source: Any) -> str:
+def name_of(source: object) -> str:
     """Return the name of a source in messages: its path, the name that a file object has, or its class."""
     named: Any = source if _is_path(source) else getattr(source, "name", None)
     return os.fsdecode(named) if _is_path(named) else f"<{type(source).__name__}>"
@@ -176,7 +176,7 @@ def checked_path(who: str, value: Any) -> str:
     return path
 
 
-def checked_stream(who: str, stream: Any, method: str) -> Any:
+def checked_stream(who: str, stream: object, method: str) -> Any:
     """Return a binary file object that has `method`; raise DTypeError if it is none."""
     if isinstance(stream, io.TextIOBase):
         raise DTypeError(
@@ -187,7 +187,7 @@ def checked_stream(who: str, stream: Any, method: str) -> Any:
     return stream
 
 
-def regular_file(who: str, source: Any) -> str:
+def regular_file(who: str, source: object) -> str:
     """Return the path of a file with an end; raise as `opening` does for anything else, and open nothing."""
     path = checked_path(who, source)
     kind = stat.S_IFMT(os.stat(path).st_mode)
@@ -201,7 +201,7 @@ def regular_file(who: str, source: Any) -> str:
     return path
 
 
-def once_each(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def once_each(fields: list[tuple[str, Any]]) -> dict[str, object]:
     """Return the fields of a JSON object, ``json.loads(text, object_pairs_hook=once_each)``.
 
     Raises
@@ -234,5 +234,5 @@ def most_unpacked(length: int) -> int:
     return max(_ALWAYS_UNPACKED, MOST_RATIO * length)
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> bool:
     return isinstance(value, (str, bytes, os.PathLike))

@@ -369,7 +369,7 @@ def _explained(who: str, final: pathlib.Path, error: OSError, kept: str = "; the
 # ---- file objects
 
 
-def _into(stream: Any) -> Iterator[BinaryIO]:
+def _into(stream: BinaryIO) -> Iterator[BinaryIO]:
     """Yield a buffer that is copied into a file object in the end; an ordinary file itself, which needs no copy."""
     if isinstance(stream, io.BufferedWriter) and stream.mode == "wb" and stream.seekable():
         yield stream

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
@@ -110,7 +110,7 @@ class Op(metaclass=ExplainedType):
         """Return z where a primitive wrote into it, else a new array; x and y stay as they are."""
         raise NotImplementedError
 
-    def check_array(self, name: str, array: Any) -> None:
+    def check_array(self, name: str, array: Array) -> None:
         """Raise DTypeError unless an operand is an array of numbers."""
         kind = getattr(getattr(array, "dtype", None), "kind", "f")
         is_array = isinstance(getattr(array, "shape", None), tuple) and hasattr(array, "dtype")  # no module's functions

@@ -20,7 +20,7 @@ class Apart(tuple[Any, ...]):
         return Apart(found) if isinstance(number, slice) else found
 
 
-def on_stacks(function: Callable[..., object], *stacks: Any) -> None:
+def on_stacks(function: Callable[..., object], *stacks: object) -> None:
     """Call a function of arrays with stacks: at once, or array by array where these are apart."""
     if isinstance(stacks[0], Apart):
         for arrays in zip(*stacks, strict=True):
@@ -42,9 +42,9 @@ class StepFormula:
 
     def __init__(self, formula: Callable[..., object], scratch: Sequence[int]) -> None:
         self._formula, self._scratch = formula, scratch
-        self._of_arrays: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self._of_arrays: dict[tuple[object, ...], Callable[..., object]] = {}
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: object) -> None:
         groups = [_arrays_of(argument) for argument in arguments]
         key = tuple(_kind_of(argument) for argument in arguments)
         if key not in self._of_arrays:
@@ -53,7 +53,7 @@ class StepFormula:
         self._of_arrays[key](*(array for group in groups for array in group))
 
 
-def _arrays_of(argument: Any) -> Sequence[Any]:
+def _arrays_of(argument: Any) -> Sequence[object]:
     if argument is None or isinstance(argument, bool):
         return ()
     if isinstance(argument, tuple):
@@ -70,7 +70,7 @@ def _kind_of(argument: Any) -> object:
     return (Apart, argument.shape[0]) if argument.ndim == 3 else (next, 1)
 
 
-def _as_given(kinds: Sequence[Any], arrays: Iterator[Any]) -> list[Any]:
+def _as_given(kinds: Sequence[object], arrays: Iterator[object]) -> list[object]:
     found = []
     for kind in kinds:
         if not isinstance(kind, tuple):

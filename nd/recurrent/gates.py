@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from nd.activations import Activation
 from nd.activations.base import Activating
@@ -115,7 +114,7 @@ def _tanh_slope(a: Array, other: Array, out: Array) -> None:
     multiply(out, other, out)
 
 
-def gates_of(activation: Any, gate_activation: Any) -> Gates:
+def gates_of(activation: Activation, gate_activation: Activation) -> Gates:
     """Return the activations at work, in the way that is fastest for them and for the backend."""
     one_tanh = type(activation) is Tanh and type(gate_activation) is Sigmoid and not state.backend.compiles
     return (OneTanhGates if one_tanh else Gates)(activation, gate_activation)

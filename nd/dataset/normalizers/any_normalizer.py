@@ -96,7 +96,7 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
         multi.labels = [y if j is None else features[j] for y, j in zip(labels, shared, strict=True)]
         return data_set
 
-    def _by_method(self, direction: str, group: str, arrays: list[Any], masks: list[Any]) -> list[Array]:
+    def _by_method(self, direction: str, group: str, arrays: list[object], masks: list[object]) -> list[Array]:
         """Return arrays as `transform_features` and the like return them, which a subclass may override."""
         method = getattr(self, f"{direction}_{group}")
         changed: list[Array] = method(arrays, masks) if self.several else [method(arrays[0], masks[0])]
@@ -116,7 +116,7 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
             for i, (array, mask) in enumerate(zip(given, their_masks, strict=True))
         ]
 
-    def _changed(self, direction: str, group: str, index: int, array: Any, mask: Any) -> Array:
+    def _changed(self, direction: str, group: str, index: int, array: object, mask: object) -> Array:
         method, way = f"{direction}_{group}", self.way_of(group, index)
         if way is None:
             return as_array(f"{self.who(method)}: {PARTS[group]} {index}", array)
@@ -209,7 +209,7 @@ class FeaturesAlone(AnyNormalizer):
 def in_place(method: str) -> Callable[..., Any]:
     """Return Java's form of a method of arrays, which writes into those given."""
 
-    def write(self: AnyNormalizer, given: Any, masks: Any = None) -> Any:
+    def write(self: AnyNormalizer, given: object, masks: object = None) -> Any:
         return self.written(method, given, getattr(self, method)(given, masks))
 
     return write

@@ -5,8 +5,6 @@ Every function returns a new array, or changes one that the caller has just crea
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import nd
@@ -17,7 +15,7 @@ from nd.typing import Array
 _FLOATS = ("float16", "float32", "float64")
 
 
-def as_numbers(who: str, x: Any) -> Array:
+def as_numbers(who: str, x: object) -> Array:
     """Return `x` as an array of floats: integers and booleans in the default dtype, lists in float32.
 
     Raises
@@ -38,7 +36,7 @@ def as_numbers(who: str, x: Any) -> Array:
     return x if nd.dtype_name(x) in _FLOATS else nd.astype(x, nd.default_dtype())
 
 
-def like(x: Array, values: Any) -> Array:
+def like(x: Array, values: np.ndarray | tuple[float, float, float]) -> Array:
     """Return a number for every column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
     shaped = np.asarray(values).reshape(1, -1, *(1 for _ in x.shape[2:]))
     if isinstance(x, np.ndarray):

@@ -34,7 +34,7 @@ class Normalizer(AnyNormalizer):
     _revert_labels_in_place = in_place("revert_labels")
     _transform_labels_in_place = in_place("transform_labels")
 
-    def transform(self, data: Any, mask: Any = None) -> Any:
+    def transform(self, data: Any, mask: object = None) -> Any:
         """Normalize a DataSet, as `pre_process` does, or features [N, columns, ...], and return them.
 
         An array is changed in its own memory, as in Java; tables, tensors and lists stay as they are.
@@ -50,13 +50,13 @@ class Normalizer(AnyNormalizer):
         in_place = hasattr(type(data), "__array_namespace__")
         return self.written("transform", data, features) if in_place else features
 
-    def revert(self, data: Any, mask: Any = None) -> Any:
+    def revert(self, data: Any, mask: object = None) -> Any:
         """Undo `transform` of a DataSet, and return it; of features return new ones. Masked time steps stay 0."""
         if not is_features(data):
             return self.change_set("revert", "revert", data)
         return self.revert_features(data, mask)
 
-    def transform_features(self, features: Any, mask: Any = None) -> Array:
+    def transform_features(self, features: object, mask: object = None) -> Array:
         """Return features [N, columns, ...] normalized, as a new array; where `mask` is 0 they become 0.
 
         Raises
@@ -68,15 +68,15 @@ class Normalizer(AnyNormalizer):
         """
         return self.changed("transform", "features", [features], [mask])[0]
 
-    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
+    def transform_labels(self, labels: Any, mask: object = None) -> Array:
         """Return labels normalized, as a new array; the same array unless `fit_label` was said. Same errors."""
         return self.changed("transform", "labels", [labels], [mask])[0] if self.fits_labels else labels
 
-    def revert_features(self, features: Any, mask: Any = None) -> Array:
+    def revert_features(self, features: object, mask: object = None) -> Array:
         """Return the features that `transform_features` was given, as a new array. Same errors."""
         return self.changed("revert", "features", [features], [mask])[0]
 
-    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
+    def revert_labels(self, labels: Any, mask: object = None) -> Array:
         """Return the argument of `transform_labels`: labels, or a network's output. Same errors."""
         return self.changed("revert", "labels", [labels], [mask])[0] if self.fits_labels else labels
 
@@ -97,7 +97,7 @@ class FittedNormalizer(Learner, Normalizer):
         """
         return self.learnt(method, part)[0]
 
-    def set_pair(self, part: str, *pair: Any) -> None:
+    def set_pair(self, part: str, *pair: object) -> None:
         """Set the two rows of "features" or "labels"; see `set_rows`."""
         self.set_rows(f"set_{part[:-1]}_stats", part, [pair])
 

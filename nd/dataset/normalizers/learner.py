@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Self
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import shown
 from nd.dataset.checks import check_count
-from nd.dataset.iterator import MinibatchIterator, is_features, is_pair
+from nd.dataset.iterator import is_features, is_pair
 from nd.dataset.normalizers.any_normalizer import PARTS, AnyNormalizer
 from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
 from nd.dataset.normalizers.statistics import ColumnStatistics
@@ -51,7 +51,7 @@ class Learner(AnyNormalizer):
 
     # ---- learning
 
-    def fit(self, data: Any) -> Self:
+    def fit(self, data: object) -> Self:
         """Learn the statistics of data, in one pass; earlier statistics are forgotten.
 
         Parameters
@@ -127,8 +127,8 @@ class Learner(AnyNormalizer):
         if isinstance(data, kind.kind):
             yield data
             return
-        iterator: MinibatchIterator[Any] = data if isinstance(data, kind) else existing(data)
-        current: Any = iterator.pre_processor
+        iterator = data if isinstance(data, kind) else existing(data)
+        current = iterator.pre_processor
         if current is self:
             raise self._at_work()
         if iterator.reset_supported():
@@ -184,7 +184,7 @@ class Learner(AnyNormalizer):
                 f"fitted, got {count}."
             )
 
-    def set_rows(self, method: str, group: str, rows: Any) -> None:
+    def set_rows(self, method: str, group: str, rows: object) -> None:
         """Set pairs of rows, one for each array of a group; that of labels says that they are to be changed.
 
         Raises

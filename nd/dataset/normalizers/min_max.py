@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Scaling(Way):
     def __init__(self, low: float, high: float) -> None:
         self._low, self._high = low, high
 
-    def checked(self, who: str, first: Any, second: Any) -> Numbers:
+    def checked(self, who: str, first: object, second: object) -> Numbers:
         bounds = check_statistics(who, lower=first, upper=second)
         if (bounds["upper"] < bounds["lower"]).any():
             column = int(np.argmax(bounds["upper"] < bounds["lower"]))
@@ -118,7 +118,7 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
     min, label_min = numbers_of("lower", "min", "Smallest numbers")
     max, label_max = numbers_of("upper", "max", "Largest numbers")
 
-    def set_feature_stats(self, lower: Any, upper: Any) -> None:
+    def set_feature_stats(self, lower: object, upper: object) -> None:
         """Set the features' bounds [columns].
 
         Raises
@@ -128,6 +128,6 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
         """
         self.set_pair("features", lower, upper)
 
-    def set_label_stats(self, lower: Any, upper: Any) -> None:
+    def set_label_stats(self, lower: object, upper: object) -> None:
         """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
         self.set_pair("labels", lower, upper)

@@ -42,7 +42,7 @@ class MultiNormalizer(AnyNormalizer):
             return self.revert_features(data)
         return self.change_set("revert", "revert", data)
 
-    def transform_features(self, features: Any, masks: Any = None) -> list[Array]:
+    def transform_features(self, features: object, masks: object = None) -> list[Array]:
         """Return the features of all inputs normalized, as new arrays; where a mask is 0 they become 0.
 
         Parameters
@@ -59,19 +59,19 @@ class MultiNormalizer(AnyNormalizer):
         """
         return self.changed("transform", "features", features, masks)
 
-    def transform_labels(self, labels: Any, masks: Any = None) -> list[Array]:
+    def transform_labels(self, labels: object, masks: object = None) -> list[Array]:
         """Return labels normalized, as new arrays; those of outputs that are not changed as they are. Same errors."""
         return self.changed("transform", "labels", labels, masks)
 
-    def revert_features(self, features: Any, masks: Any = None) -> list[Array]:
+    def revert_features(self, features: object, masks: object = None) -> list[Array]:
         """Return the features that `transform_features` was given, as new arrays. Same errors."""
         return self.changed("revert", "features", features, masks)
 
-    def revert_labels(self, labels: Any, masks: Any = None) -> list[Array]:
+    def revert_labels(self, labels: object, masks: object = None) -> list[Array]:
         """Return the argument of `transform_labels`: labels, or a network's outputs. Same errors."""
         return self.changed("revert", "labels", labels, masks)
 
-    def written(self, method: str, array: Any, numbers: Any) -> Any:
+    def written(self, method: str, array: object, numbers: Any) -> Any:
         # those that stay as they are are the same objects
         pairs = zip(listed(array), numbers, strict=True)
         return [
@@ -97,7 +97,7 @@ class FittedMultiNormalizer(Learner, MultiNormalizer):
 class UniformMultiNormalizer(FittedMultiNormalizer):
     """One that changes all inputs, and all outputs or none, in one way."""
 
-    def set_feature_stats(self, rows: Any) -> None:
+    def set_feature_stats(self, rows: object) -> None:
         """Set the numbers of all inputs: for each a pair of rows [columns], as ``(mean, std)`` or ``(lower, upper)``.
 
         Raises
@@ -107,7 +107,7 @@ class UniformMultiNormalizer(FittedMultiNormalizer):
         """
         self.set_rows("set_feature_stats", "features", rows)
 
-    def set_label_stats(self, rows: Any) -> None:
+    def set_label_stats(self, rows: object) -> None:
         """Set the numbers of all outputs, and that labels are to be changed. Same errors."""
         self.set_rows("set_label_stats", "labels", rows)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from backends.errors import ConfigurationError
@@ -22,7 +20,7 @@ class Standardizing(Way):
     statistics = Moments
     rows = ("mean", "std")
 
-    def checked(self, who: str, first: Any, second: Any) -> Numbers:
+    def checked(self, who: str, first: object, second: object) -> Numbers:
         statistics = check_statistics(who, mean=first, std=second)
         if (statistics["std"] < 0).any():
             raise ConfigurationError(f"{who}: std must not be negative, got {statistics['std'].min()}.")
@@ -78,7 +76,7 @@ class NormalizerStandardize(FittedNormalizer):
     kind = "STANDARDIZE"
     way = Standardizing
 
-    def __init__(self, mean: Any = None, std: Any = None) -> None:
+    def __init__(self, mean: object = None, std: object = None) -> None:
         super().__init__()
         if mean is not None or std is not None:
             self.numbers["features"] = {0: self.way().checked(type(self).__name__, mean, std)}
@@ -86,7 +84,7 @@ class NormalizerStandardize(FittedNormalizer):
     mean, label_mean = numbers_of("mean", "mean", "Means")
     std, label_std = numbers_of("std", "std", "Standard deviations")
 
-    def set_feature_stats(self, mean: Any, std: Any) -> None:
+    def set_feature_stats(self, mean: object, std: object) -> None:
         """Set the features' statistics [columns].
 
         Raises
@@ -96,6 +94,6 @@ class NormalizerStandardize(FittedNormalizer):
         """
         self.set_pair("features", mean, std)
 
-    def set_label_stats(self, mean: Any, std: Any) -> None:
+    def set_label_stats(self, mean: object, std: object) -> None:
         """Set the labels' statistics [columns], and that labels are to be changed. Same errors."""
         self.set_pair("labels", mean, std)

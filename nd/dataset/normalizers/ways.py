@@ -47,7 +47,7 @@ class Way(ABC):
                 f"got {describe_shape(x.shape)}."
             )
 
-    def checked(self, who: str, first: Any, second: Any) -> Numbers:
+    def checked(self, who: str, first: object, second: object) -> Numbers:
         """Return two rows by name; raise ConfigurationError for such as cannot be."""
         raise NotImplementedError
 
@@ -56,7 +56,7 @@ class Way(ABC):
         raise NotImplementedError
 
 
-def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
+def check_statistics(who: str, **given: object) -> dict[str, np.ndarray]:
     """Return numbers of columns as float64 [columns].
 
     Raises
