@@ -34,10 +34,10 @@ class Builder:
     def __init__(self, target: type, **values: Any) -> None:
         self._target = target
         self.given = values
-        self._said: dict[str, Any] = {}  # to verbs
+        self._said: dict[str, object] = {}  # to verbs
         named: Iterable[str] | None = getattr(target, "builder_fields", None)
         self._fields = set(named or (field.name for field in fields(target) if field.init))
-        self._verbs: dict[str, Callable[..., Any]] = getattr(target, "builder_verbs", {})
+        self._verbs = getattr(target, "builder_verbs", {})
         self._names: dict[str, str] = getattr(target, "builder_names", {})
         self._unused: dict[str, str] = getattr(target, "builder_unused", {})
         self._ignored: Collection[str] = getattr(target, "builder_ignored", ())
@@ -76,7 +76,7 @@ class Builder:
         check_choice(f"{self}", "setting", field, self._fields | set(self._verbs) | {"build"})
         raise AttributeError(name)
 
-    def _method(self, setting: str) -> Callable[..., Any] | None:
+    def _method(self, setting: str) -> Callable[..., object] | None:
         """Return what sets a field, a verb of the target, or what keeps or passes by a setting that is not used."""
         if setting in self._verbs:
             return partial(self._say, setting)
@@ -101,11 +101,11 @@ class Builder:
         self.given["unused"] = {**self.given.get("unused", {}), key: kept}
         return self
 
-    def _say(self, verb: str, *arguments: Any, **named: Any) -> Any:
+    def _say(self, verb: str, *arguments: Any, **named: object) -> object:
         self._said[verb] = arguments[0] if len(arguments) == 1 else arguments
         return self._verbs[verb](self, *arguments, **named)
 
-    def _value(self, setting: str) -> Any:
+    def _value(self, setting: str) -> object:
         """Return what a setting was given, None where it was not, or has no use here."""
         known = {**self._said, **self.given}
         return known.get(setting, self.given.get("unused", {}).get(self._unused.get(setting)))
@@ -128,7 +128,7 @@ class Builder:
 def item_verb(field: str) -> Callable[..., Builder]:
     """Return a verb for `builder_verbs`, which puts a value under its key into a dict that is given so far."""
 
-    def put(builder: Builder, key: Any, value: Any) -> Builder:
+    def put(builder: Builder, key: Any, value: object) -> Builder:
         builder.given[field][key] = value
         return builder
 

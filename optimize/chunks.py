@@ -168,7 +168,7 @@ class Chunk:
         self._penalties = [penalty for penalty, _, _ in penalties]
         self._places = [place for _, place, _ in penalties]
         self._where = [where for _, _, where in penalties]
-        self._formulas: dict[tuple[Any, ...], Callable[..., None]] = {}
+        self._formulas: dict[tuple[object, ...], Callable[..., None]] = {}
 
     def take(self, block: Block) -> None:
         """Have the updater of another block, which begins and ends where this one's does."""
@@ -276,11 +276,11 @@ def _update(
         protect(cells, changing, before, guarded == 2)
 
 
-def _next(more: Iterator[Any], count: int) -> tuple[Any, ...]:
+def _next(more: Iterator[object], count: int) -> tuple[Any, ...]:
     return tuple(islice(more, count))
 
 
-def _check_returned(updater: Updater, returned: Any, written: Sequence[Array]) -> None:
+def _check_returned(updater: Updater, returned: object, written: Sequence[Array]) -> None:
     """Raise ConfigurationError where an updater has returned a new array: nobody looks at it."""
     if nd.is_array(returned) and all(returned is not array for array in written):
         raise nd.ConfigurationError(

@@ -244,7 +244,7 @@ CONSTRAINTS: dict[str, type[LayerConstraint]] = {
 """Name -> class, sorted."""
 
 
-def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, ...] | None:
+def as_constraints(who: str, field: str, given: object) -> tuple[LayerConstraint, ...] | None:
     """Return one constraint or several as a tuple, None for none; raise ConfigurationError for anything else."""
     if given is None:
         return None
@@ -279,7 +279,7 @@ class Placed(NamedTuple):
 
     def constrained(self, iteration: Any, epoch: Any) -> Array:
         """Return the parameter as it has to be; raise errors where the constraint has returned something else."""
-        new: Any = self.constraint.constrained(self.param, iteration, epoch)
+        new = self.constraint.constrained(self.param, iteration, epoch)
         shape = tuple(self.param.shape)
         if nd.is_array(new) and tuple(new.shape) == shape:
             return new
@@ -343,7 +343,7 @@ class Constraining:
             for placed in self._placed if check else ():
                 placed.check_finite()
 
-    def _run(self, guard: StepGuard | None, counts: tuple[int, int], given: tuple[Any, ...]) -> Array:
+    def _run(self, guard: StepGuard | None, counts: tuple[int, int], given: tuple[object, ...]) -> Array:
         for placed in self._placed:
             param, new = placed.param, placed.constrained(*(given or counts))
             nd.assign(param, new if guard is None else guard.held(param, new))

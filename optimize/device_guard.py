@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.random import Random
@@ -11,6 +11,10 @@ from nd.state import within
 from nd.typing import Array
 
 from .step import TAME, Outcome, StepGuard, StepResult, refused
+
+if TYPE_CHECKING:
+    from .regularization import PenaltySum
+
 
 logger = logging.getLogger("nd")
 CHECK_EVERY = 64  # steps after which the host asks at the latest
@@ -30,7 +34,7 @@ class DeviceGuard(StepGuard):
         penalties: the cells.
     """
 
-    def __init__(self, penalties: Any, memory: Array) -> None:
+    def __init__(self, penalties: PenaltySum, memory: Array) -> None:
         super().__init__(penalties)
         self.cells, self._memory = nd.cells(memory), memory
         self._in_step = False
@@ -75,12 +79,12 @@ class DeviceGuard(StepGuard):
     def begin(self, generator: Random, drawn: tuple[int, int]) -> None:
         self._in_step, self._drawn[self._steps] = True, (generator, drawn)
 
-    def ended(self, model: Any) -> None:
+    def ended(self, model: object) -> None:
         self._in_step = False
         if self._suspected or self._steps >= CHECK_EVERY:
             self.check(model)
 
-    def score_asked(self, model: Any) -> None:
+    def score_asked(self, model: object) -> None:
         if self._in_step:
             self._suspected = True
         else:
@@ -127,7 +131,7 @@ class DeviceGuard(StepGuard):
             self._asked()
         return next((error for first, stop, error in self._refused if first <= number < stop), None)
 
-    def settle(self, model: Any) -> None:
+    def settle(self, model: object) -> None:
         self._in_step = False
         try:
             self.check(model)

@@ -146,7 +146,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._counts: list[int] | list[None] = []
         """Of every block's coefficients, once they were looked at."""
         self._numbers: Numbers = (1, (), ())  # of the last update
-        self._gain_of: tuple[Any, float] = (None, 0.0)
+        self._gain_of: tuple[object, float] = (None, 0.0)
         """Coefficients, and by what an update with them may exceed its gradient."""
         self._penalties = list(penalties_of(self._blocks).values())
         updaters = [block.updater for block in self._blocks]
@@ -154,7 +154,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._pure = all(part.pure for part in parts)
         rated: Any = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
         plain = rated is not None and isinstance(rated.learning_rate, (int, float))
-        self._rate: Any = float(rated.learning_rate) if plain else math.nan if rated is None else rated
+        self._rate = float(rated.learning_rate) if plain else math.nan if rated is None else rated
         return states
 
     def learning_rate_at(self, iteration: int, epoch: int) -> float:
@@ -327,7 +327,7 @@ class NetworkUpdater(metaclass=ExplainedType):
             self._others = others
         return all(map(operator.is_, others, self._others))
 
-    def _check_coefficients(self, coefficients: Sequence[tuple[Any, ...]]) -> None:
+    def _check_coefficients(self, coefficients: Sequence[tuple[object, ...]]) -> None:
         """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
         known = self._counts or [None] * len(self._blocks)
         given = zip(self._blocks, coefficients, known, strict=True)
@@ -348,7 +348,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         """Tell whether all parameters and states are finite."""
         return all(nd.all_finite(array) for array in (self._vectors[0], self._vectors[2]))
 
-    def _gain(self, coefficients: tuple[tuple[Any, ...], ...]) -> float:
+    def _gain(self, coefficients: tuple[tuple[object, ...], ...]) -> float:
         """Return by what an update may exceed its gradient."""
         if coefficients != self._gain_of[0]:
             pairs = zip(self._blocks, coefficients, strict=True)
@@ -368,7 +368,7 @@ class NetworkUpdater(metaclass=ExplainedType):
             nd.divi(part, divisor)
 
 
-def _lengths(coefficients: tuple[Any, ...]) -> list[int]:
+def _lengths(coefficients: tuple[object, ...]) -> list[int]:
     """Return how many coefficients the updaters have, -1 for what is no tuple: looked at in every step, so no more."""
     return [len(its_own) if type(its_own) is tuple else -1 for its_own in coefficients]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -93,7 +93,7 @@ class MapSchedule(_CountingSchedule):
     """
 
     values: Mapping[Natural, float] = field(default_factory=dict)
-    builder_verbs: ClassVar[dict[str, Any]] = {"add": _add_verb}
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {"add": _add_verb}
 
     def __post_init__(self) -> None:
         super().__post_init__()

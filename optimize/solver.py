@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from nd import ConfigurationError
@@ -30,7 +30,7 @@ class OfModel:
     listeners: Collection[Listener]
 
     def __init__(self, model: Any, conf: OptimizationConf) -> None:
-        self.reference: Callable[[], Any] = lambda: model
+        self.reference = lambda: model
         """Returns the model; None where it is gone."""
         self.conf, self.averages = conf, conf.mini_batch
         self.lock: Any = getattr(model, "lock", NOTHING)
@@ -39,11 +39,11 @@ class OfModel:
         """The result of the last step that was taken; None before the first."""
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """The model; None where it is gone, after `belong_to_model`."""
         return self.reference()
 
-    def result_of(self, model: Any, result: StepResult | None) -> StepResult:
+    def result_of(self, model: Model, result: StepResult | None) -> StepResult:
         """Return what a model has computed; one that returns nothing has it in its updater."""
         if result is None:
             score = model.score()
@@ -52,7 +52,7 @@ class OfModel:
         # A solver's own configuration may say otherwise than the model's.
         return result if result.divisor == divisor else result._replace(divisor=divisor, known_score=result.score)
 
-    def hear_gradient(self, model: Any, result: StepResult) -> None:
+    def hear_gradient(self, model: Model, result: StepResult) -> None:
         """Let the listeners hear of the gradient, whole in the gradient vector."""
         listeners = tuple(self.listeners)
         if listens(listeners, model.iteration_count, "on_gradient_calculation"):
@@ -60,13 +60,13 @@ class OfModel:
         for listener in listeners:
             listener.on_gradient_calculation(model)
 
-    def hear_iteration(self, model: Any) -> None:
+    def hear_iteration(self, model: Model) -> None:
         """Let the listeners hear that an iteration is done."""
         for listener in tuple(self.listeners):
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
 
     @staticmethod
-    def steps_of(value: Any) -> range:
+    def steps_of(value: object) -> range:
         """Return one index for each step; raise ArgumentError where it is no integer."""
         return range(converted("optimize", "iterations", INTEGER, value))
 
@@ -113,7 +113,7 @@ class Solver(metaclass=ExplainedType):
         """Replace what hears of the steps: listeners, or one collection of them."""
         self.optimizer.listeners = as_listeners(listeners)
 
-    def optimize(self, taken: int = 0, step: Any = None) -> StepResult | None:
+    def optimize(self, taken: int = 0, step: object = None) -> StepResult | None:
         """Take the configured number of steps on a minibatch, by default the model's current one, as `fit` does.
 
         Parameters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .network_updater import NetworkUpdater
 
 CELLS = 7  # arrays [] that an update is given where a device decides
-NOTHING_KEPT: Mapping[str, Any] = MappingProxyType({})
+NOTHING_KEPT: Mapping[str, object] = MappingProxyType({})
 TAME = 1e12  # gradients and factors below it make no update that overflows
 
 
@@ -298,7 +298,7 @@ class StepGuard:
         """As `check`, where something else is being done or said than training: the error is logged instead."""
 
 
-def check_counts(result: Any, iteration: Any, epoch: Any) -> tuple[int, int]:
+def check_counts(result: object, iteration: object, epoch: object) -> tuple[int, int]:
     """Return the counts of an update as ints; raise DTypeError or ArgumentError where something is none."""
     if not isinstance(result, StepResult):
         raise nd.DTypeError(

@@ -125,5 +125,5 @@ class EarlyStoppingResult(metaclass=ExplainedType):
     total_epochs: int
     best_model: Any
     error: Exception | None = None
-    history: Any = None
+    history: object = None
     TerminationReason: ClassVar[type[TerminationReason]] = TerminationReason

@@ -26,8 +26,8 @@ class InMemoryModelSaver(metaclass=ExplainedType):
     """
 
     def __init__(self) -> None:
-        self._best: Any = None
-        self._latest: Any = None
+        self._best: EarlyStoppingModel | None = None
+        self._latest: EarlyStoppingModel | None = None
 
     @checked
     def save_best_model(self, model: EarlyStoppingModel, score: _Score) -> None:
@@ -107,7 +107,7 @@ class LocalFileModelSaver(metaclass=ExplainedType):
         """Read ``latestModel.zip``. As `get_best_model`."""
         return self._load("latestModel.zip")
 
-    def _save(self, model: Any, name: str) -> None:
+    def _save(self, model: EarlyStoppingModel, name: str) -> None:
         model.save(self.directory / name)
         self.model_class = type(model)
 

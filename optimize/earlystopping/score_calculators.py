@@ -88,7 +88,7 @@ class ClassificationScoreCalculator(metaclass=ExplainedType):
     minimize_score = False
 
     @checked
-    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: object = 0) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
         self.iterator, self.output = _data_sets("ClassificationScoreCalculator", iterator), output
 
@@ -129,7 +129,7 @@ class RegressionScoreCalculator(metaclass=ExplainedType):
     """
 
     @checked
-    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: object = 0) -> None:
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
@@ -199,7 +199,7 @@ class ROCScoreCalculator(metaclass=ExplainedType):
     Metric: ClassVar = RocMetric
 
     @checked
-    def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Any], *, output: Any = 0) -> None:
+    def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Any], *, output: object = 0) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
         self.iterator, self.output = _data_sets("ROCScoreCalculator", iterator), output
@@ -214,11 +214,11 @@ class ROCScoreCalculator(metaclass=ExplainedType):
         return f"ROCScoreCalculator({self.kind}, {self.metric})"
 
 
-def _evaluated(model: EarlyStoppingModel, data: Any, evaluation: Any, output: Any) -> Any:
+def _evaluated(model: EarlyStoppingModel, data: object, evaluation: object, output: object) -> Any:
     """Show a model's outputs, of one of them if it has several, to an evaluation; return it."""
     (shown,) = model.do_evaluation(data, {output: evaluation} if output else evaluation)
     return shown
 
 
-def _data_sets(who: str, data: Any) -> Iterable[Any]:
+def _data_sets(who: str, data: object) -> Iterable[Any]:
     return data if isinstance(data, MinibatchIterator) else Minibatches(who, data)

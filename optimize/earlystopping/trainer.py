@@ -129,7 +129,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
         with Handling(), ExitStack() as stack:
             for listener in self.model.listeners:
                 stack.callback(listener.close)
-            source: Any = self._iterator
+            source = self._iterator
             if source.async_supported():
                 source = stack.enter_context(reading_ahead(source))
             stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
@@ -151,7 +151,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
             )
         return _PlainLoop(self.model)
 
-    def _run(self, source: Any, solver: Solver) -> EarlyStoppingResult:
+    def _run(self, source: object, solver: Solver) -> EarlyStoppingResult:
         epoch = 0
         while True:
             end = self._epoch(source, solver, epoch)
@@ -188,7 +188,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
             self.model.epoch_count += 1
         return end
 
-    def _steps(self, source: Any, solver: Solver) -> _End | None:
+    def _steps(self, source: object, solver: Solver) -> _End | None:
         end = self._stopped()
         try:
             while end is None and (batch := self._next(source)) is not None:
@@ -270,7 +270,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
         )
 
 
-def _as_iterator(data: Any, model: Any) -> MinibatchIterator[Any]:
+def _as_iterator(data: Any, model: EarlyStoppingModel) -> MinibatchIterator[Any]:
     if isinstance(data, MinibatchIterator):
         return data
     if isinstance(data, DataSet):

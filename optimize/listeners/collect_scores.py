@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd.arguments import Count, checked
 
 from ..api import Listener
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
 
 
 class CollectScoresListener(Listener):
@@ -29,7 +32,7 @@ class CollectScoresListener(Listener):
         self.scores: list[float] = []
         self.iterations: list[int] = []
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         if iteration % self.frequency == 0:
             self.iterations.append(iteration)
             self.scores.append(model.score())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nd import NumericError
 from nd.typing import Array
@@ -35,35 +34,35 @@ class ComposableIterationListener(Listener):
     def wants(self, hook: str, iteration: int) -> bool:
         return any(listener.wants(hook, iteration) for listener in self.listeners)
 
-    def on_epoch_start(self, model: Any) -> None:
+    def on_epoch_start(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_epoch_start(model)
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_epoch_end(model)
 
-    def on_forward_pass(self, model: Any, activations: list[Array]) -> None:
+    def on_forward_pass(self, model: object, activations: list[Array]) -> None:
         for listener in self.listeners:
             listener.on_forward_pass(model, activations)
 
-    def on_gradient_calculation(self, model: Any) -> None:
+    def on_gradient_calculation(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_gradient_calculation(model)
 
-    def on_backward_pass(self, model: Any) -> None:
+    def on_backward_pass(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_backward_pass(model)
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: object, iteration: int, epoch: int) -> None:
         for listener in self.listeners:
             listener.iteration_done(model, iteration, epoch)
 
-    def on_fit_end(self, model: Any) -> None:
+    def on_fit_end(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_fit_end(model)
 
-    def on_numeric_error(self, model: Any, error: NumericError) -> None:
+    def on_numeric_error(self, model: object, error: NumericError) -> None:
         for listener in self.listeners:
             listener.on_numeric_error(model, error)
 

@@ -59,13 +59,13 @@ class EvaluativeListener(Listener):
     @checked
     def __init__(
         self,
-        data: DataSet | MultiDataSet | Iterable[Any],
+        data: DataSet | MultiDataSet | Iterable[object],
         frequency: Count | None = None,
         invocation_type: str | None = None,
-        evaluations: Sequence[Callable[[], Any]] = (Evaluation,),
+        evaluations: Sequence[Callable[[], object]] = (Evaluation,),
         callback: Callable[..., None] | None = None,
         *,
-        output: Any = 0,
+        output: object = 0,
     ) -> None:
         if invocation_type is None:
             invocation_type = "epoch_end" if frequency is None else "iteration_end"
@@ -78,16 +78,16 @@ class EvaluativeListener(Listener):
         self.evaluations: list[Any] = []
         self.invocations = 0
 
-    def on_epoch_start(self, model: Any) -> None:
+    def on_epoch_start(self, model: object) -> None:
         self._invoke("epoch_start", model)
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: object) -> None:
         self._invoke("epoch_end", model)
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: object, iteration: int, epoch: int) -> None:
         self._invoke("iteration_end", model)
 
-    def on_fit_end(self, model: Any) -> None:
+    def on_fit_end(self, model: object) -> None:
         self._invoke("fit_end", model)
 
     def _invoke(self, invocation_type: str, model: Any) -> None:
@@ -106,7 +106,7 @@ class EvaluativeListener(Listener):
             report(f"Evaluation after {model.iteration_count} iterations:\n{evaluation.stats()}")
 
 
-def evaluated(who: str, model: Any, data: Any, evaluations: list[Any], output: Any = 0) -> list[Any]:
+def evaluated(who: str, model: Any, data: object, evaluations: list[Any], output: object = 0) -> list[Any]:
     """Fill evaluations with a model's predictions, from the beginning of the data; return them."""
     if isinstance(data, MinibatchIterator) and data.reset_supported():
         data.reset()

@@ -8,7 +8,7 @@ import io
 import math
 import pathlib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Path, checked, shown
@@ -19,6 +19,12 @@ from nd.files.writing import FileKind, check_ending, replacing
 
 from .collect_scores import CollectScoresListener
 from .evaluative import evaluated
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..api import Model
+
 
 MOST_FILTERS = 64
 _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}img{max-width:100%}pre{overflow:auto}"
@@ -64,12 +70,12 @@ class HtmlReportListener(CollectScoresListener):
     def __init__(
         self,
         path: Path,
-        data: DataSet | MultiDataSet | Iterable[Any] | None = None,
+        data: DataSet | MultiDataSet | Iterable[object] | None = None,
         frequency: Count = 10,
         every_n_epochs: Count | None = None,
         title: str = "Training",
         *,
-        output: Any = 0,
+        output: object = 0,
     ) -> None:
         super().__init__(frequency)
         self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
@@ -77,14 +83,14 @@ class HtmlReportListener(CollectScoresListener):
         self.output = output
         check_ending("HtmlReportListener", path, _KIND)  # now, not when the training is over
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: Model) -> None:
         if self.every_n_epochs is not None and (model.epoch_count + 1) % self.every_n_epochs == 0:
             self.write(model)
 
-    def on_fit_end(self, model: Any) -> None:
+    def on_fit_end(self, model: object) -> None:
         self.write(model)
 
-    def write(self, model: Any) -> None:
+    def write(self, model: object) -> None:
         """Write the file as of now; raise DTypeError where `model` is no network."""
         if not callable(getattr(model, "param_table", None)) or isinstance(model, type):
             raise nd.DTypeError(f"HtmlReportListener.write: model must be a network, got {shown(model)}.")
@@ -106,7 +112,7 @@ class HtmlReportListener(CollectScoresListener):
         with replacing("HtmlReportListener", self.path, _KIND) as file:
             file.write(text.encode())
 
-    def _score_curve(self) -> Any:
+    def _score_curve(self) -> Figure:
         figure = self._figures.Figure(figsize=(8, 4), layout="constrained")
         axes = figure.add_subplot(xlabel="iteration", ylabel="score")
         axes.plot(self.iterations, self.scores)
@@ -115,7 +121,7 @@ class HtmlReportListener(CollectScoresListener):
             axes.set_yscale("log")
         return figure
 
-    def _grid(self, filters: list[Any]) -> Any:
+    def _grid(self, filters: list[object]) -> Figure:
         width = math.ceil(math.sqrt(len(filters)))
         height = math.ceil(len(filters) / width)
         figure = self._figures.Figure(figsize=(width, height), layout="constrained")
@@ -156,7 +162,7 @@ def page(title: str, sections: list[tuple[str, bytes, str]]) -> str:
     )
 
 
-def _png(figure: Any) -> bytes:
+def _png(figure: Figure) -> bytes:
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=100, metadata={"Software": None})  # which has an address in it
     return stream.getvalue()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import NumericError
 from nd.arguments import Count, checked
 
 from ..api import Listener
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
+
 
 _LOWER = "Lower the learning rate, or clip the gradient (gradient_normalization)."
 _SCALE = "Scale the features to about -1 .. 1, and look at weight_init."
@@ -43,11 +47,11 @@ class NanListener(Listener):
     def __init__(self, frequency: Count | None = None) -> None:
         self.frequency = frequency
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         if self.frequency is not None and iteration % self.frequency == 0:
             model.score()  # a device then looks at the step before it takes the next
 
-    def on_numeric_error(self, model: Any, error: NumericError) -> None:
+    def on_numeric_error(self, model: EarlyStoppingModel, error: NumericError) -> None:
         place, name, count, remedy = self._find(model)
         at = f"at iteration {model.iteration_count}, epoch {model.epoch_count}"
         if not place:
@@ -78,18 +82,18 @@ class NanListener(Listener):
         return "", "", "", ""
 
 
-def _named_data(model: Any) -> dict[str, Any]:
+def _named_data(model: Any) -> dict[str, object]:
     """Return the arrays of the minibatch; where there are several of a kind, with the names of inputs and outputs."""
     conf, batch = model.conf, model.batch
     outputs = [conf.nodes[number].name for number in conf.output_nodes]
-    named: dict[str, Any] = {}
+    named: dict[str, object] = {}
     for kind, names, arrays in (("features", conf.input_names, batch.features), ("labels", outputs, batch.labels)):
         several = len(names) > 1
         named |= {f"{kind} {name!r}" if several else kind: array for name, array in zip(names, arrays, strict=False)}
     return named
 
 
-def _activations(model: Any) -> list[Any]:
+def _activations(model: Any) -> list[object]:
     """Return the activations of every node for the minibatch that is set."""
     features = model.batch.features
     if not features:

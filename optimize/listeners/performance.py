@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd.arguments import Count, checked
 
 from ..api import Listener
 from .reporting import report
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
+
 
 _WAITING_SHARE = 0.2  # of an iteration spent waiting for data, from which on it is worth saying so
 
@@ -45,10 +49,10 @@ class PerformanceListener(Listener):
     def _restart(self) -> None:
         self._since, self._batches, self._samples, self._waited = time.perf_counter(), 0, 0, 0.0
 
-    def on_epoch_start(self, model: Any) -> None:
+    def on_epoch_start(self, model: object) -> None:
         self._restart()
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         self._batches += 1
         self._samples += model.batch_size
         self._waited += model.last_etl_ms

@@ -67,12 +67,12 @@ class ReduceLearningRateOnPlateau(Listener):
         self.monitor = check_choice(type(self).__name__, "monitor", monitor, MONITORS)
         self._best = math.inf
         self._waited = self._cooling = 0
-        self._known: tuple[Any, int] = (None, 0)  # a History, and its number of scores
+        self._known = (None, 0)  # a History, and its number of scores
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: object, iteration: int, epoch: int) -> None:
         self._known = self._written(model)
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: object) -> None:
         scores = self._scores(model)
         if not scores or self._written(model) == self._known:  # scores of an earlier fit are not this epoch's
             remedy = "Give fit validation_data" if self.monitor == "validation_score" else "Train with fit"
@@ -88,10 +88,10 @@ class ReduceLearningRateOnPlateau(Listener):
             if self._waited >= self.patience:
                 self._reduce(model)
 
-    def _written(self, model: Any) -> tuple[Any, int]:
+    def _written(self, model: object) -> tuple[Any, int]:
         return getattr(model, "history", None), len(self._scores(model))
 
-    def _scores(self, model: Any) -> list[float]:
+    def _scores(self, model: object) -> list[float]:
         return getattr(getattr(model, "history", None), self.monitor, [])
 
     def _reduce(self, model: Any) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd.arguments import Count, Natural, checked
 
 from ..api import Listener
 from .reporting import ProgressLine
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
 
 
 class ProgressBarListener(Listener):
@@ -39,9 +42,9 @@ class ProgressBarListener(Listener):
     ) -> None:
         self.batches, self.epochs, self.score_frequency = batches, epochs, score_frequency
         self._epoch = epochs_done
-        self._bar: Any = None
+        self._bar: ProgressLine | None = None
 
-    def on_epoch_start(self, model: Any) -> None:
+    def on_epoch_start(self, model: object) -> None:
         self._epoch += 1
         heading = f"epoch {self._epoch}" + (f"/{self.epochs}" if self.epochs else "")
         try:
@@ -51,14 +54,14 @@ class ProgressBarListener(Listener):
         else:
             self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         if self._bar is None:
             return
         if iteration % self.score_frequency == 0:
             self._bar.set_postfix_str(f"score {model.score():.4f}", refresh=False)
         self._bar.update()
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, checked
 from nd.typing import Array
 
 from ..api import Listener
+
+if TYPE_CHECKING:
+    from ..api import Model
+    from ..earlystopping.api import EarlyStoppingModel
 
 
 @dataclass(frozen=True)
@@ -104,15 +108,15 @@ class StatisticsListener(Listener):
     def wants(self, hook: str, iteration: int) -> bool:
         return hook in self._hooks and iteration % self.frequency == 0
 
-    def _of(self, model: Any) -> StatisticsRecord:
+    def _of(self, model: Model) -> StatisticsRecord:
         """Return the record of the step that runs; one that was not completed is dropped."""
         if self._record is None or self._record.iteration != model.iteration_count:
             self._record = StatisticsRecord(model.iteration_count, model.epoch_count)
         return self._record
 
-    def on_forward_pass(self, model: Any, activations: Any) -> None:
+    def on_forward_pass(self, model: EarlyStoppingModel, activations: Any) -> None:
         if self.wants("on_forward_pass", model.iteration_count):
-            of_layers: Any = enumerate(activations[1:]) if isinstance(activations, list) else activations.items()
+            of_layers = enumerate(activations[1:]) if isinstance(activations, list) else activations.items()
             inputs = () if isinstance(activations, list) else model.conf.input_names
             self._of(model).activations = {
                 layer: ArrayStatistics.of(array) for layer, array in of_layers if layer not in inputs

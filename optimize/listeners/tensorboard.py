@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Path, checked
@@ -11,6 +11,9 @@ from nd.extras import optional
 from nd.files.writing import check_folder
 
 from ..api import Listener
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
 
 
 class TensorBoardListener(Listener):
@@ -44,12 +47,12 @@ class TensorBoardListener(Listener):
         self._package = optional("TensorBoardListener", "tensorboardX", "tensorboardX", "tensorboard")
         check_folder("TensorBoardListener", log_dir)
         self.log_dir, self.frequency, self.histogram_frequency = os.fspath(log_dir), frequency, histogram_frequency
-        self._writer: Any = None
+        self._writer = None
 
     def wants(self, hook: str, iteration: int) -> bool:
         return False
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         if iteration % self.frequency == 0:
             writer = self._open()
             writer.add_scalar("score", model.score(), iteration)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import time
-from typing import Any
 
 from nd.arguments import Count, checked
 
@@ -45,7 +44,7 @@ class TimeIterationListener(Listener):
         self._since: float | None = None
         self._heard = 0
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: object, iteration: int, epoch: int) -> None:
         if self._since is None:
             self._since = time.monotonic()
             return

@@ -93,7 +93,7 @@ class BaseOptimizer(OfModel):
             terminations = getattr(conf, "terminations", None)
         self.terminations = DEFAULT_TERMINATIONS if terminations is None else tuple(terminations)
         self.ended = False
-        self._input: Any = None
+        self._input: object = None
         self.minimize: bool = conf.minimize
         default = self.default_step_function if self.minimize else "default"
         name = str(conf.step_function or default).lower()
@@ -148,7 +148,7 @@ class BaseOptimizer(OfModel):
 
     # ---- the loop
 
-    def optimize(self, iterations: int = 1, step: Any = None) -> StepResult | None:
+    def optimize(self, iterations: int = 1, step: object = None) -> StepResult | None:
         """Take steps on a minibatch, by default the model's current one, until a termination condition holds.
 
         The result of the last one is returned.
@@ -158,7 +158,7 @@ class BaseOptimizer(OfModel):
         NumericError
             The score or the gradient is NaN or infinite before a step, which then changes nothing.
         """
-        model: Any = self.model
+        model = self.model
         self.ended, self._input = False, step
         point: Trial | None = None
         for _ in self.steps_of(iterations):
@@ -220,7 +220,7 @@ class BaseOptimizer(OfModel):
 
     def _counted(self, start: Trial, end: Trial) -> Trial:
         """Count a step, constrain the parameters, ask whether it is the last; return where it has led."""
-        model: Any = self.model
+        model = self.model
         model.updater.running.move()
         model.iteration_count += 1
         constraints = getattr(model, "constraints", None)

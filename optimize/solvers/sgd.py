@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING
 
 import nd
 from nd.arguments import checked
@@ -13,6 +13,9 @@ from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listener
 from ..chunks import get_step_function
 from ..solver import OfModel
 from ..step import StepResult
+
+if TYPE_CHECKING:
+    from ..earlystopping.api import EarlyStoppingModel
 
 
 class StochasticGradientDescent(OfModel):
@@ -44,7 +47,7 @@ class StochasticGradientDescent(OfModel):
         default = "negative_gradient" if conf.minimize else "gradient"
         self.step_function = get_step_function(conf.step_function or default)
 
-    def optimize(self, iterations: int = 1, step: Any = None) -> StepResult | None:
+    def optimize(self, iterations: int = 1, step: object = None) -> StepResult | None:
         """Take steps on a minibatch, by default the model's current one; return the result of the last one.
 
         Raises
@@ -54,7 +57,7 @@ class StochasticGradientDescent(OfModel):
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
-        model: Any = self.reference()
+        model = self.reference()
         guard = model.updater.guard
         try:
             for _ in range(iterations) if type(iterations) is int else self.steps_of(iterations):
@@ -68,7 +71,7 @@ class StochasticGradientDescent(OfModel):
             raise
         return self.accepted
 
-    def _step(self, model: Any, step: Any) -> None:
+    def _step(self, model: EarlyStoppingModel, step: object) -> None:
         """Compute the gradient and go a step. Where that raises, everything is as it was."""
         iteration, updater, generator = model.iteration_count, model.updater, nd.random.get_random()
         drawn = generator.get_state()
@@ -90,7 +93,7 @@ class StochasticGradientDescent(OfModel):
                 generator.set_state(drawn)
             raise
 
-    def _hear(self, model: Any, result: StepResult) -> None:
+    def _hear(self, model: EarlyStoppingModel, result: StepResult) -> None:
         """Let the listeners hear of a gradient that may be taken."""
         _, error = model.updater.guard.judged(result, model.iteration_count)
         if error is None:

@@ -113,7 +113,7 @@ class Updater(Part, Checked, metaclass=NameHolder):
 name_the_others(Updater, UpdaterName, UPDATERS)
 
 
-def check_coefficients(updater: Updater, coefficients: Any, before: int | None) -> int:
+def check_coefficients(updater: Updater, coefficients: object, before: int | None) -> int:
     """Return how many numbers an updater's `coefficients` has returned.
 
     Raises

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
 from nd.checks import check_choice
 
 from . import UPDATERS
 from .base import Updater
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
@@ -44,7 +47,7 @@ def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
     return chosen(**hyper_parameters)
 
 
-def _check_known(name: str, chosen: type[Updater], hyper_parameters: dict[str, Any]) -> None:
+def _check_known(name: str, chosen: type[Updater], hyper_parameters: Mapping[str, object]) -> None:
     known = {field.name for field in fields(chosen)}
     if unknown := sorted(set(hyper_parameters) - known):
         raise ConfigurationError(
@@ -52,7 +55,7 @@ def _check_known(name: str, chosen: type[Updater], hyper_parameters: dict[str, A
         )
 
 
-def _completed(updater: Updater, hyper_parameters: dict[str, Any]) -> Updater:
+def _completed(updater: Updater, hyper_parameters: Mapping[str, object]) -> Updater:
     """Return a copy with hyper-parameters in the place of defaults."""
     if not hyper_parameters:
         return updater

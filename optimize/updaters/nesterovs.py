@@ -49,7 +49,7 @@ class Nesterovs(Updater):
     momentum: Fraction | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)
 
-    def __new__(cls, *arguments: Any, **settings: Any) -> Self:
+    def __new__(cls, *arguments: object, **settings: object) -> Self:
         if len(arguments) == 1 and not settings and not isinstance(arguments[0], Schedule):
             number = arguments[0]
             raise nd.ConfigurationError(
