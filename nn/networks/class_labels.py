@@ -57,7 +57,7 @@ class ClassLabels:
 
     def __init__(self, conf: NetworkConfiguration, output: int = 0) -> None:
         nodes, number = conf.nodes, conf.output_nodes[output]
-        last: Any = nodes[number].conf.innermost
+        last = nodes[number].conf.innermost
         self._output = output
         self.columns = 0
         while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
@@ -74,7 +74,7 @@ class ClassLabels:
         self.named_by_numbers = False
         """Whether numbers among labels are names of classes."""
 
-    def _classes(self, loss: Any, activation: Any) -> int:
+    def _classes(self, loss: object, activation: object) -> int:
         if loss is None or isinstance(loss, LossSparseMCXENT):
             return 0
         if self.columns == 1:
@@ -162,7 +162,7 @@ class ClassLabels:
             return places
         return self._placed(nd.to_host(places).reshape(shape[0], *shape[2:]) if len(shape) == self.rank else places)
 
-    def renamed(self, who: str, data: Examples, labels: Array, mask: Any, learn: bool = False) -> Array:
+    def renamed(self, who: str, data: Examples, labels: Array, mask: Array | None, learn: bool = False) -> Array:
         """Return labels in the network's order of the classes, by the names that the data set gives its own order.
 
         Raises
@@ -255,14 +255,14 @@ class ClassLabels:
         placed: Any = numbers if names == known else class_numbers(who, labels, known)
         return self._as_numbers(placed)
 
-    def _by_column(self, who: str, labels: Any, columns: ColumnNames, learn: bool) -> Any:
+    def _by_column(self, who: str, labels: object, columns: ColumnNames, learn: bool) -> object:
         """Return one-hot columns with names in the order of the classes."""
         self.check_names(who, columns, learn)
         return labels if self._is_order(columns) else renumbered(who, labels, columns, self.names or (), self.rank)
 
     def _is_order(self, names: Sequence[str]) -> bool:
         """Tell whether labels with these names need not be moved: columns of which none is a class stay, too."""
-        known: Any = self.names
+        known = self.names
         if isinstance(names, ColumnNames):
             return known is None or names == known or not set(names) & set(known)
         return tuple(map(str, names)) == known
@@ -281,9 +281,9 @@ class ClassLabels:
                 f"{class_weight!r}. Give sample_weight."
             )
         numbers = range(self.classes) if self._places is None else self._places
-        keys: list[Any] = [*numbers, *(self.names or ())]
+        keys = [*numbers, *(self.names or ())]
         weights = [1.0] * self.classes
-        given: dict[int, Any] = {}
+        given: dict[int, object] = {}
         for key, weight in class_weight.items():
             if (isinstance(key, bool) and self._places is None) or key not in keys:
                 raise nd.ConfigurationError(f"{who}: class_weight: classes are {name_list(keys)}, got {key!r}.")

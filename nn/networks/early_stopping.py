@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nd
 from nd.checks import check_choice
 from optimize.earlystopping.epoch_conditions import improves
 
 if TYPE_CHECKING:
+    from nd.typing import Array
+
     from .history import History
     from .network import Network
     from .progress import Progress
@@ -51,7 +53,7 @@ class BestEpoch:
         self._minimized = bool(minimized[self.monitor])
         self._network, self._patience, self._restores = network, settings.patience, settings.restore_best
         self.epoch: int | None = None  # whose parameters are kept
-        self.params: Any = None
+        self.params: Array | None = None
 
     def note(self, history: History) -> None:
         """See the epoch that was closed: keep its parameters, or end training."""

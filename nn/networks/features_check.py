@@ -94,7 +94,7 @@ class FeaturesCheck:
         settings = ", ".join(repr(getattr(other, field.name)) for field in fields(other))
         return f"set InputType.{repr(other).partition('(')[0]}({settings})"
 
-    def check_indices(self, x: Any) -> None:
+    def check_indices(self, x: object) -> None:
         """Raise DataError where features of the host are not numbers of an embedding's rows, and a device is next."""
         if self.rows is not None:
             check_indices(x, self.rows, self._label)

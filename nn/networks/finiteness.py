@@ -11,7 +11,7 @@ from nd.state import computing
 from nd.typing import Array
 
 
-def place_of_nan(name: str, arrays: Sequence[Any], dtype: str) -> str:
+def place_of_nan(name: str, arrays: Sequence[object], dtype: str) -> str:
     """Return where the first number is that is not finite, and how many there are; nothing where all are finite.
 
     Parameters

@@ -124,7 +124,7 @@ class ComputationGraph(Network):
 
     # ---- one minibatch
 
-    def set_inputs(self, *xs: Any) -> None:
+    def set_inputs(self, *xs: object) -> None:
         """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
         self.check_init()
         features = unmasked_inputs_of(self, "set_inputs", xs)
@@ -132,7 +132,7 @@ class ComputationGraph(Network):
             self.batch.set_features(features)
         self.batch_size = self.batch.features[0].shape[0]
 
-    def set_labels(self, *ys: Any) -> None:
+    def set_labels(self, *ys: object) -> None:
         """Set the minibatch's labels, ``[N, n_out]`` for every output, or classes as `fit` takes them."""
         self.check_init()
         labels = labels_of(self, "set_labels", ys)
@@ -140,7 +140,7 @@ class ComputationGraph(Network):
             self.batch.set_labels(labels)
 
     @checked
-    def set_input(self, number: Natural, x: Any) -> None:
+    def set_input(self, number: Natural, x: object) -> None:
         """Set the features of one input; they are checked when all inputs are set."""
         self._nth("set_input", "number", number, self.conf.inputs)
         features = self._all_given("input", number, x, self.get_inputs(), self.num_input_arrays)
@@ -148,14 +148,14 @@ class ComputationGraph(Network):
             self.set_inputs(*features)
 
     @checked
-    def set_label(self, number: Natural, y: Any) -> None:
+    def set_label(self, number: Natural, y: object) -> None:
         """Set the labels of one output; they are checked when all outputs are set."""
         self._nth("set_label", "number", number, self.conf.outputs)
         labels = self._all_given("label", number, y, self.get_labels(), self.num_output_arrays)
         if labels:
             self.set_labels(*labels)
 
-    def _all_given(self, kind: str, number: int, array: Any, before: list[Any], count: int) -> list[Any]:
+    def _all_given(self, kind: str, number: int, array: object, before: list[Any], count: int) -> list[object]:
         """Return the arrays of a kind, where one was not given anew those of before; none unless all are there."""
         self._given[kind, number] = array
         known = {**dict(enumerate(before)), **{at: one for (of, at), one in self._given.items() if of == kind}}
@@ -164,7 +164,7 @@ class ComputationGraph(Network):
         self._given = {key: one for key, one in self._given.items() if key[0] != kind}
         return [known[at] for at in range(count)]
 
-    def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
+    def set_masks(self, features_masks: object = None, labels_masks: object = None) -> None:
         """Set the minibatch's masks: lists with a mask or None for each array, or None; see `MultiDataSet`."""
         self.check_init()
         with self.lock, Restoring(), self.on_backend():
@@ -189,7 +189,7 @@ class ComputationGraph(Network):
     # ---- activations and gradients
 
     def output(
-        self, *xs: Any, train: bool = False, features_masks: Any = None, labels_masks: Any = None
+        self, *xs: object, train: bool = False, features_masks: Any = None, labels_masks: object = None
     ) -> list[Array]:
         """Return the activations of every output, new arrays on the network's backend.
 
@@ -217,7 +217,7 @@ class ComputationGraph(Network):
             xs, train, features_masks, labels_masks, _ = call
         return list(self._outputs_for("output", xs, train, _masks(features_masks), _masks(labels_masks)))
 
-    def output_single(self, *xs: Any, train: bool = False) -> Array:
+    def output_single(self, *xs: object, train: bool = False) -> Array:
         """Return the activations of the only output; raise ConfigurationError if there are several. As `output`."""
         if len(self.conf.outputs) != 1:
             raise nd.ConfigurationError(
@@ -225,7 +225,7 @@ class ComputationGraph(Network):
             )
         return self.output(*xs, train=train)[0]
 
-    def rnn_time_step(self, *xs: Any) -> list[Array]:
+    def rnn_time_step(self, *xs: object) -> list[Array]:
         """Return the activations of every output for the next time steps of series, and store the state after them.
 
         Parameters
@@ -246,7 +246,7 @@ class ComputationGraph(Network):
 
     @checked
     def rnn_activate_using_stored_state(
-        self, xs: Any, training: bool = False, store_last_for_tbptt: bool = False
+        self, xs: object, training: bool = False, store_last_for_tbptt: bool = False
     ) -> dict[str, Array]:
         """Return the activations of every input and vertex by name, new arrays; series go on from the stored state.
 
@@ -259,7 +259,7 @@ class ComputationGraph(Network):
             named = self._named_activations(*self.conf.formats.turned(features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
-    def feed_forward(self, *xs: Any, train: bool = False) -> dict[str, Array]:
+    def feed_forward(self, *xs: object, train: bool = False) -> dict[str, Array]:
         """Return the activations of every input and vertex by name, new arrays, in the order in which they run.
 
         Without features of the minibatch that `set_inputs` has set, with its masks.
@@ -272,7 +272,7 @@ class ComputationGraph(Network):
         return {name: array for name, array in named.items() if name not in left}
 
     def _activations(
-        self, xs: Sequence[Any], train: Any, last_layer: int | None = None, features_masks: Sequence[Any] = ()
+        self, xs: Sequence[object], train: Any, last_layer: int | None = None, features_masks: Sequence[object] = ()
     ) -> dict[str, Array]:
         """Return those of every input and of the vertices up to a layer, for features or the minibatch that is set."""
         train = converted("feed_forward", "train", SWITCH, train, False)
@@ -299,7 +299,7 @@ class ComputationGraph(Network):
         return {**dict(zip(self.conf.inputs, features, strict=True)), **of_vertices}
 
     def calculate_gradients(
-        self, features: Any, labels: Any, features_masks: Any = None, labels_masks: Any = None
+        self, features: object, labels: object, features_masks: object = None, labels_masks: object = None
     ) -> Pair:
         """Return the gradient, as `gradient` does, and those of the features, a list; sums over examples all.
 
@@ -311,7 +311,7 @@ class ComputationGraph(Network):
         epsilons = self._gradients_of_set()
         return Pair(self.gradient(), list(epsilons))
 
-    def backprop_gradient(self, *epsilons: Any) -> Pair:
+    def backprop_gradient(self, *epsilons: object) -> Pair:
         """Backpropagate external epsilons through the network, for the minibatch of `set_inputs` or `feed_forward`.
 
         Parameters
@@ -345,7 +345,7 @@ class ComputationGraph(Network):
         return summary_of_graph(self.conf, [kind for kind in input_types if kind is not None])
 
 
-def _masks(masks: Any) -> Sequence[Any]:
+def _masks(masks: object) -> Sequence[Any]:
     if masks is None:
         return ()
     if isinstance(masks, (Mapping, str)):

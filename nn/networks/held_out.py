@@ -21,7 +21,7 @@ class HeldOut(NamedTuple):
     sample_weight: Any = None
 
 
-def split_off(data: Any, settings: FitSettings) -> tuple[Any, FitSettings, HeldOut]:
+def split_off(data: Any, settings: FitSettings) -> tuple[object, FitSettings, HeldOut]:
     """Cut the last rows off a DataSet or MultiDataSet; return what is left, with its weights in the settings.
 
     Raises

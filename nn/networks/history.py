@@ -64,7 +64,7 @@ class History(NamesSuggested):
         self._free: list[Array] = []  # zeros on it
         self._sum, self._minibatches = scored or (0.0, 0)  # of the epoch that runs
         self._closed = 0  # minibatches of the last epoch that is over
-        self._total: Any = None
+        self._total: Array | None = None
 
     @property
     def epochs(self) -> list[int]:
@@ -194,7 +194,7 @@ class History(NamesSuggested):
             raise ValueError("all lists must be of one length")
         return history
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_scores": list(self.score), "_backend": None, "_total": None, "_free": []}
 
     def __len__(self) -> int:
@@ -223,7 +223,7 @@ def _plain(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def _number(written: Any) -> float:
+def _number(written: object) -> float:
     if type(written) is not float and written not in ("nan", "inf", "-inf"):
         raise ValueError(f"expected a number, got {written!r:.50}")
     return float(written)

@@ -22,6 +22,7 @@ from .core import NetworkCore
 from .intake import feature_batches, inputs_of, minibatches
 
 if TYPE_CHECKING:
+    from nd.dataset.multi_data_set import MultiDataSet
     from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
 
 Evaluations = TypeVarTuple("Evaluations")
@@ -35,10 +36,10 @@ class Inference(NetworkCore):
 
     def predicted(
         self,
-        xs: Sequence[Any],
+        xs: Sequence[object],
         train: bool = False,
-        features_masks: Sequence[Any] = (),
-        labels_masks: Sequence[Any] = (),
+        features_masks: Sequence[object] = (),
+        labels_masks: Sequence[object] = (),
     ) -> tuple[Array, ...]:
         """Return the activations of every output for features of every input, new arrays: `output` of any network."""
         self.check_init()
@@ -59,12 +60,12 @@ class Inference(NetworkCore):
                 in_training = self.propagation.output(step, training=True)
                 return tuple(outward(nd.copy(array), name) for array, name in zip(in_training, formats, strict=True))
 
-    def outputs_of(self, data: Any) -> tuple[Array, ...]:
+    def outputs_of(self, data: DataSet | MultiDataSet) -> tuple[Array, ...]:
         """Return the outputs for the features of a minibatch, with their masks."""
         parts = data.multi
         return self.predicted(parts.features, False, parts.features_masks)
 
-    def masks_of_outputs(self, data: Any) -> list[Array | None]:
+    def masks_of_outputs(self, data: DataSet | MultiDataSet) -> list[Array | None]:
         """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
         self.check_init()
         with Restoring(), self.on_backend():
@@ -78,12 +79,19 @@ class Inference(NetworkCore):
             hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
             return list(map(outward, hosted, self.conf.formats.outputs))
 
-    def _single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
+    def _single_output(
+        self, x: object, train: bool = False, features_mask: object = None, labels_mask: object = None
+    ) -> Array:
         """Return the first output's activations, for features as `output` takes them."""
         return self._outputs_for("output", (x,), train, one_or_none(features_mask), one_or_none(labels_mask))[0]
 
     def _outputs_for(
-        self, who: str, given: Sequence[Any], train: bool, features_masks: Sequence[Any], labels_masks: Sequence[Any]
+        self,
+        who: str,
+        given: Sequence[object],
+        train: bool,
+        features_masks: Sequence[object],
+        labels_masks: Sequence[object],
     ) -> Sequence[Array]:
         """Return every output for features as `inputs_of` takes them, or for the minibatches of an iterable."""
         if given and all(map(nd.is_array, given)):  # the usual case, in no time
@@ -102,7 +110,7 @@ class Inference(NetworkCore):
     def predict(self, x: DataSet) -> list[str]: ...
     @overload
     def predict(self, x: Any) -> Array: ...
-    def predict(self, x: Any) -> Array | list[str]:
+    def predict(self, x: object) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
 
         Of a DataSet the names of the classes, as `predict_labels`.
@@ -131,7 +139,7 @@ class Inference(NetworkCore):
     def class_names(self, names: Sequence[str] | None) -> None:
         self.classes.names = names
 
-    def predict_labels(self, x: Any) -> list[str]:
+    def predict_labels(self, x: object) -> list[str]:
         """Return the name of the most probable class of each example; a single output is class 1 above 0.5.
 
         Raises
@@ -151,7 +159,7 @@ class Inference(NetworkCore):
         return [names[row[0] > _HALF if len(row) == 1 else row.index(max(row))] for row in rows]
 
     @checked
-    def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1, *, output: Any = 0) -> Evaluation:
+    def evaluate(self, data: object, labels: object = None, top_n: Count = 1, *, output: object = 0) -> Evaluation:
         """Compare predictions with labels: of a minibatch, of all minibatches of an iterator, or of arrays.
 
         Time steps, pixels and voxels count one by one; the features' mask goes through the network, and what the
@@ -176,7 +184,7 @@ class Inference(NetworkCore):
             raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
         return counting
 
-    def _report_names(self, number: int, data: Any, labels: Any) -> tuple[Sequence[str] | None, Any]:
+    def _report_names(self, number: int, data: object, labels: object) -> tuple[Sequence[str] | None, object]:
         """Return names of the classes for the report, which stand in the place of labels that the data bring."""
         if labels is None or not _brings_labels(data):
             return None, labels
@@ -190,7 +198,7 @@ class Inference(NetworkCore):
 
     @checked
     def evaluate_regression(
-        self, data: Any, labels: Any = None, column_names: Sequence[str] | None = None, *, output: Any = 0
+        self, data: object, labels: object = None, column_names: Sequence[str] | None = None, *, output: object = 0
     ) -> RegressionEvaluation:
         """Compare outputs with labels column by column; errors as `evaluate`.
 
@@ -204,7 +212,9 @@ class Inference(NetworkCore):
         return regression
 
     @checked
-    def evaluate_roc(self, data: Any, labels: Any = None, threshold_steps: Natural = 0, *, output: Any = 0) -> ROC:
+    def evaluate_roc(
+        self, data: object, labels: object = None, threshold_steps: Natural = 0, *, output: object = 0
+    ) -> ROC:
         """Return the ROC of an output with one or two columns, exact with 0 steps; errors as `evaluate`.
 
         One number in the place of `labels` that the data bring is `threshold_steps`, as in Java.
@@ -216,7 +226,7 @@ class Inference(NetworkCore):
 
     @checked
     def evaluate_roc_multi_class(
-        self, data: Any, labels: Any = None, threshold_steps: Natural = 0, *, output: Any = 0
+        self, data: object, labels: object = None, threshold_steps: Natural = 0, *, output: object = 0
     ) -> ROCMultiClass:
         """Return the ROC of every class against the rest; arguments and errors as `evaluate_roc`."""
         labels, steps = _steps("evaluate_roc_multi_class", labels, threshold_steps)
@@ -227,11 +237,11 @@ class Inference(NetworkCore):
 
     @overload
     def do_evaluation(
-        self, data: Any, evaluations: Mapping[str | int, IEvaluation | Sequence[IEvaluation]], /
+        self, data: object, evaluations: Mapping[str | int, IEvaluation | Sequence[IEvaluation]], /
     ) -> tuple[IEvaluation, ...]: ...
     @overload
-    def do_evaluation(self, data: Any, *evaluations: *Evaluations) -> tuple[*Evaluations]: ...
-    def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[Any, ...]:  # type: ignore[misc]  # mypy: *Ts
+    def do_evaluation(self, data: object, *evaluations: *Evaluations) -> tuple[*Evaluations]: ...
+    def do_evaluation(self, data: object, *evaluations: Any) -> tuple[Any, ...]:  # type: ignore[misc]  # mypy: *Ts
         """Show the predictions for all minibatches to several evaluations, in one pass.
 
         Parameters
@@ -246,7 +256,7 @@ class Inference(NetworkCore):
         DataError
             The iterator is empty, or labels are missing.
         """
-        of_outputs: dict[int, list[Any]] = {0: list(evaluations)}
+        of_outputs: dict[int, list[object]] = {0: list(evaluations)}
         if len(evaluations) == 1 and isinstance(evaluations[0], Mapping):
             of_outputs = {
                 self._output_number("do_evaluation", output): [*several] if isinstance(several, Iterable) else [several]
@@ -272,7 +282,7 @@ class Inference(NetworkCore):
             check_classifier(who, node.label, node.conf)
         return number
 
-    def _evaluate(self, who: str, data: Any, labels: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
+    def _evaluate(self, who: str, data: object, labels: object, of_outputs: Mapping[int, Sequence[object]]) -> None:
         self.check_init()
         for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
@@ -287,7 +297,7 @@ class Inference(NetworkCore):
         if not count:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
 
-    def _show_outputs(self, batch: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
+    def _show_outputs(self, batch: DataSet | MultiDataSet, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
         parts, outputs = batch.multi, self.outputs_of(batch)
         for number, evaluations in of_outputs.items():
@@ -298,7 +308,7 @@ class Inference(NetworkCore):
                 evaluation.eval(*seen)
 
 
-def one_or_none(mask: Any) -> Sequence[Any]:
+def one_or_none(mask: object) -> Sequence[object]:
     """Return the masks of a network with one input or output."""
     return () if mask is None else (mask,)
 
@@ -307,7 +317,7 @@ def _brings_labels(data: object) -> bool:
     return isinstance(data, (Examples, MinibatchIterator))
 
 
-def _steps(who: str, labels: Any, threshold_steps: int) -> tuple[Any, int]:
+def _steps(who: str, labels: object, threshold_steps: int) -> tuple[Any, int]:
     """Return labels and steps, where a number in the place of the labels is the steps."""
     if isinstance(labels, (int, float)):
         return None, converted(who, "threshold_steps", _STEPS, labels)

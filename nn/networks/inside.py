@@ -41,7 +41,7 @@ class Inside(Inference):
     # ---- parameters
 
     @checked
-    def set_param(self, key: str, value: Any) -> None:
+    def set_param(self, key: str, value: object) -> None:
         """Copy an array into one parameter, ``"0_W"``.
 
         Raises
@@ -58,7 +58,7 @@ class Inside(Inference):
             nd.assign(view, value)
 
     @checked
-    def set_param_table(self, table: Mapping[str, Any]) -> None:
+    def set_param_table(self, table: Mapping[str, object]) -> None:
         """Copy arrays into the parameters of these names; errors as `set_param`."""
         for key, value in table.items():
             self.set_param(key, value)
@@ -66,7 +66,7 @@ class Inside(Inference):
     # ---- scores
 
     @checked
-    def score_examples(self, data: Any, labels: Any = None, add_regularization_terms: bool = True) -> Array:
+    def score_examples(self, data: object, labels: Any = None, add_regularization_terms: bool = True) -> Array:
         """Return the score of each example, ``[N, 1]``, outside of training; those of several outputs are added.
 
         Parameters
@@ -86,7 +86,7 @@ class Inside(Inference):
         with Restoring(), self.on_backend():
             return scores[0] if len(scores) == 1 else nd.concat(scores)
 
-    def _scores_of(self, data: Any, penalty: float) -> Array:
+    def _scores_of(self, data: object, penalty: float) -> Array:
         total: Array | Any = penalty
         with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
             step = self._other_step(data)
@@ -120,7 +120,7 @@ class Inside(Inference):
             scores = (penalty.score(flat, penalty.at(*counts)) for flat, penalty in penalties)
             return sum((nd.item(nd.as_array(score)) for score in scores), 0.0)
 
-    def f1_score(self, data: Any, labels: Any = None) -> float:
+    def f1_score(self, data: object, labels: object = None) -> float:
         """Return the F1 score of the first output on a minibatch, or features and labels; masks have no part in it."""
         evaluation = nd.evaluation.Evaluation()
         for batch in minibatches(self, "f1_score", data, labels):
@@ -137,7 +137,7 @@ class Inside(Inference):
     # ---- steps
 
     @checked
-    def step_input(self, data: Any, labels: Any = None, shards: Count | None = None) -> StepInput:
+    def step_input(self, data: object, labels: object = None, shards: Count | None = None) -> StepInput:
         """Return a copy of a minibatch as `compute_gradient_and_score` takes it.
 
         `data` and `labels` as in `fit_batch`, `shards` as in `fit`; what does not fit the layers is said where it is
@@ -229,7 +229,7 @@ class Inside(Inference):
         copies = [None if epsilon is None else nd.copy(epsilon) for epsilon in below]
         return tuple(map(outward, copies, self.conf.formats.inputs))
 
-    def _backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
+    def _backpropagated(self, epsilons: Sequence[object]) -> tuple[Array | None, ...]:
         """Take errors of the outputs back, for the minibatch that is set; return dL/d(features), new arrays.
 
         Dropout and weight noise are those of the last `feed_forward` in training.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # ---- features alone
 
 
-def inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+def inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> tuple[Sequence[object], Sequence[object]]:
     """Return the features of every input, and their masks, none of none.
 
     Parameters
@@ -50,7 +50,7 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> tuple[Seq
     return [_features(who, x) for x in arrays], ()
 
 
-def unmasked_inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> Sequence[Any]:
+def unmasked_inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> Sequence[object]:
     """Return the same for methods in which masks have no part; raise DataError where a minibatch has one."""
     features, masks = inputs_of(network, who, given)
     if masks:
@@ -58,7 +58,7 @@ def unmasked_inputs_of(network: NetworkCore, who: str, given: Sequence[Any]) -> 
     return features
 
 
-def feature_batches(x: Any) -> Iterator[Any] | None:
+def feature_batches(x: object) -> Iterator[object] | None:
     """Yield the features of every minibatch of an iterator or iterable, or the minibatch; None where x is features."""
     if isinstance(x, MinibatchIterator):
         return x
@@ -73,7 +73,7 @@ def _is_minibatch(item: object) -> bool:
     """Tell whether an element of a list is features with labels; a list of two arrays of one shape is features."""
     if not isinstance(item, (list, tuple)) or len(item) < 2 or not is_holder(item[1]):
         return False
-    first: Any = item[0]
+    first = item[0]
     if isinstance(first, (list, tuple)):  # of several inputs
         return isinstance(item, tuple) and bool(first) and is_holder(first[0])
     if isinstance(item, tuple):
@@ -98,7 +98,7 @@ def listed(network: NetworkCore, given: Any, count: int, examples: int = 1) -> l
     return list(given) if len(shape) > 1 or rows == examples > 1 else [given]
 
 
-def _features(who: str, x: Any) -> Any:
+def _features(who: str, x: object) -> object:
     if nd.is_array(x):
         return x
     try:
@@ -114,14 +114,16 @@ def _features(who: str, x: Any) -> Any:
 # ---- features with labels
 
 
-def paired(network: NetworkCore, who: str, features: Any, labels: Any, learn: bool = False) -> DataSet | MultiDataSet:
+def paired(
+    network: NetworkCore, who: str, features: object, labels: object, learn: bool = False
+) -> DataSet | MultiDataSet:
     """Return features and labels as a minibatch: a MultiDataSet of lists where there are several of one of them.
 
     Texts become class numbers in the network's order; `learn` as in `ClassLabels.numbers`.
     """
     classes_of, inputs = network.classes_of, len(network.conf.input_names)
     xs = listed(network, features, inputs)
-    shape: Any = getattr(xs[0], "shape", ())
+    shape = getattr(xs[0], "shape", ())
     shape = shape if isinstance(shape, tuple) else ()
     ys = listed(network, labels, len(classes_of), shape[0] if shape else len(xs[0]) if isinstance(xs[0], list) else 1)
     if len(xs) != inputs or len(ys) != len(classes_of):
@@ -140,7 +142,12 @@ def paired(network: NetworkCore, who: str, features: Any, labels: Any, learn: bo
 
 
 def masked(
-    network: NetworkCore, who: str, features: Any, labels: Any, features_mask: Any, labels_masks: Sequence[Any]
+    network: NetworkCore,
+    who: str,
+    features: object,
+    labels: object,
+    features_mask: object,
+    labels_masks: Sequence[object],
 ) -> DataSet | MultiDataSet:
     """Return features, labels and their masks, each an array or a list of them, as a minibatch: Java's four arrays.
 
@@ -165,7 +172,7 @@ def masked(
     return whole if len(batch.features) > 1 or len(batch.labels) > 1 else whole.to_data_set()
 
 
-def _settled(network: NetworkCore, who: str, x: Any) -> Array:
+def _settled(network: NetworkCore, who: str, x: object) -> Array:
     """Return an array as it is, and lists and tables as one of the network's dtype: once, not in every step."""
     if nd.is_array(x):
         return x
@@ -183,12 +190,12 @@ def labels_of(network: NetworkCore, who: str, given: Sequence[Any]) -> Sequence[
     return [classes.formed(y) for classes, y in zip(classes_of, numbers, strict=True)]
 
 
-def is_pair(data: Any, most: int = 2) -> bool:
+def is_pair(data: object, most: int = 2) -> bool:
     """Tell whether data are a tuple (features, labels), which may have more: no tuple of minibatches."""
     return isinstance(data, tuple) and 2 <= len(data) <= most and not isinstance(data[0], Examples)
 
 
-def minibatch(network: NetworkCore, who: str, data: Any, labels: Any = None, learn: bool = False) -> Any:
+def minibatch(network: NetworkCore, who: str, data: Any, labels: object = None, learn: bool = False) -> Any:
     """Return one minibatch with labels as the losses take them, of features and labels, both in a tuple, or a data set.
 
     Raises
@@ -221,7 +228,7 @@ def kinds_of(network: NetworkCore) -> str:
 # ---- several minibatches
 
 
-def minibatches(network: NetworkCore, who: str, data: Any, labels: Any = None) -> Iterator[Any]:
+def minibatches(network: NetworkCore, who: str, data: Any, labels: object = None) -> Iterator[Any]:
     """Yield minibatches with labels as the losses take them: one of `minibatch`, or those of an iterable.
 
     Raises
@@ -246,7 +253,7 @@ def item_of(network: NetworkCore, who: str, item: Any, learn: bool = False) -> A
     return item
 
 
-def check_iterable(network: NetworkCore, who: str, data: Any) -> None:
+def check_iterable(network: NetworkCore, who: str, data: object) -> None:
     """Raise errors unless data may be an iterable of minibatches."""
     first = data[0] if isinstance(data, (list, tuple)) and data else None
     nested = isinstance(first, list) and not (first and is_holder(first[0]))
@@ -268,7 +275,7 @@ def iterator_of(network: NetworkCore, who: str, data: Any, learn: bool = False) 
     check_iterable(network, who, data)
     several = len(network.conf.input_names) > 1 or len(network.classes_of) > 1
 
-    def convert(item: Any) -> Any:
+    def convert(item: Any) -> object:
         return item_of(network, who, item, learn) if isinstance(item, (list, tuple)) else item
 
     return iterator_over(data, several and MultiDataSet in network.data_types, convert)

@@ -54,7 +54,7 @@ def output_call(call: OutputCall) -> OutputCall:
     return call
 
 
-def _leading(who: str, xs: tuple[Any, ...]) -> tuple[tuple[bool, ...], tuple[Any, ...]]:
+def _leading(who: str, xs: tuple[Any, ...]) -> tuple[tuple[bool, ...], tuple[object, ...]]:
     """Return train and clear, Java's booleans before the features, and the rest."""
     count = next((number for number, x in enumerate(xs) if not isinstance(x, bool)), len(xs))
     if count > 2 or (count and count == len(xs)):
@@ -64,7 +64,7 @@ def _leading(who: str, xs: tuple[Any, ...]) -> tuple[tuple[bool, ...], tuple[Any
     return xs[:count], xs[count:]
 
 
-def _are_masks(inputs: Any, masks: Sequence[Any]) -> bool:
+def _are_masks(inputs: object, masks: Sequence[Any]) -> bool:
     """Tell whether a list of arrays, or one array, is followed by lists of masks, or by None for them."""
     if not all(mask is None or isinstance(mask, (list, tuple)) for mask in masks):
         return False
@@ -74,7 +74,7 @@ def _are_masks(inputs: Any, masks: Sequence[Any]) -> bool:
     return bool(inputs) and all(map(nd.is_array, [*inputs, *arrays]))
 
 
-def activations_call(xs: tuple[Any, ...], train: Any) -> ActivationsCall:
+def activations_call(xs: tuple[Any, ...], train: object) -> ActivationsCall:
     """Read ``(inputs..., train)``, ``(inputs, last layer, train, clear)``, ``(train, last layer)``, ...
 
     Three booleans are Java's train, leave out the outputs, include vertices that are no layers.
@@ -104,5 +104,5 @@ def _of_set(xs: tuple[Any, ...]) -> ActivationsCall:
     )
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return isinstance(x, int) and not isinstance(x, bool)

@@ -25,6 +25,9 @@ from .history import COLUMNS, History
 from .output_weights import output_names
 
 if TYPE_CHECKING:
+    from nd.dataset.dataset import DataSet
+    from nd.dataset.multi_data_set import MultiDataSet
+
     from .network import Network
 
 AREAS = {"auc": "auroc", "auprc": "auprc"}
@@ -104,7 +107,7 @@ class Metrics:
         made = {(metric.output, metric.evaluation): metric.make for metric in self._metrics}
         self._evaluations = {key: make() for key, make in made.items()}
 
-    def see(self, batch: Any, outputs: Sequence[Any]) -> None:
+    def see(self, batch: DataSet | MultiDataSet, outputs: Sequence[Any]) -> None:
         """Show the outputs for a minibatch to all evaluations."""
         parts, network = batch.multi, self._network
         for output in {output for output, _ in self._evaluations}:
@@ -126,7 +129,7 @@ class Metrics:
 
     def _choices(self, output: int) -> dict[str, type]:
         """Return name -> evaluation of the metrics that an output can have."""
-        last: Any = self._network.conf.nodes[self._network.conf.output_nodes[output]].conf.innermost
+        last = self._network.conf.nodes[self._network.conf.output_nodes[output]].conf.innermost
         classes, loss = self._network.classes_of[output], getattr(last, "loss", None)
         if classes.classes:
             roc = ROC if classes.columns <= 2 else ROCMultiClass
@@ -153,7 +156,7 @@ class Metrics:
         top = _TOP.fullmatch(given)
         if top is not None:
             n = int(top[1])
-            make: Callable[[], Any] = functools.partial(Evaluation, None, n)
+            make = functools.partial(Evaluation, None, n)
             return Metric(prefix + given, output, f"Evaluation {n}", make, Evaluation.top_n_accuracy, False)
         kind: Any = self._choices(output)[given]
         read = functools.partial(kind.get_value, metric=AREAS.get(given, given))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .features_check import FeaturesCheck
 
 
-def as_features(who: str, x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
+def as_features(who: str, x: object, dtype: str, buffers: Callable[..., Array]) -> Array:
     """Bring features ``[N, ...]`` to the current backend, in that dtype and the preferred memory order.
 
     Raises
@@ -30,7 +30,7 @@ def as_features(who: str, x: Any, dtype: str, buffers: Callable[..., Array]) -> 
     return nd.to_input_order(_features_array(who, x, dtype), buffers)
 
 
-def _features_array(who: str, x: Any, dtype: str) -> Array:
+def _features_array(who: str, x: object, dtype: str) -> Array:
     x = nd.as_array(x, dtype)
     if x.ndim < 2 or x.shape[0] == 0:
         raise nd.ShapeError(
@@ -125,7 +125,7 @@ class Minibatch:
         fits = is_ready(x, self.dtype) and x.shape[1:] == accepts.fitting and x.shape[0] > 0
         return fits and len(self.accepts) == 1 and accepts.rows is None and accepts.last is None
 
-    def set_labels(self, ys: Sequence[Any]) -> None:
+    def set_labels(self, ys: Sequence[object]) -> None:
         """Set labels of every output: ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
         if len(ys) == self.outputs == 1 and self.labels_last[0] is None and is_ready(ys[0], self.dtype):
             self.labels = (ys[0],)
@@ -147,7 +147,7 @@ class Minibatch:
         """Return host data in this object's buffers, where the backend copies them while the host goes on."""
         return nd.staged(data, self.dtype, lambda: self.buffers(name, tuple(data.shape)))
 
-    def set_masks(self, features_masks: Sequence[Any], labels_masks: Sequence[Any]) -> None:
+    def set_masks(self, features_masks: Sequence[object], labels_masks: Sequence[object]) -> None:
         """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
         groups = (("features", features_masks, len(self.accepts)), ("labels", labels_masks, self.outputs))
         for name, masks, count in groups:
@@ -161,14 +161,14 @@ class Minibatch:
             for (name, masks, count), of_group in zip(groups, lasts, strict=True)
         )
 
-    def _mask(self, name: str, mask: Any, last: str | None) -> Array | None:
+    def _mask(self, name: str, mask: object, last: str | None) -> Array | None:
         if mask is None:
             return None
         array = nd.as_array(mask, self.dtype)
         nd.checks.check_mask(f"{self.who}: a mask of the {name}", mask if hasattr(mask, "dtype") else array)
         return inward(array, last) if last else array
 
-    def takes(self, data: Any) -> bool:
+    def takes(self, data: object) -> bool:
         """Tell whether a DataSet's labels have a column for each of several outputs, as the loss takes them."""
         if type(data) is not DataSet or not data.multi.labels:
             return False

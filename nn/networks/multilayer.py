@@ -78,7 +78,7 @@ class MultiLayerNetwork(Network):
         return self.layers[-1]
 
     @checked
-    def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
+    def activate_selected_layers(self, start: int, stop: int, x: object) -> Array:
         """Return the activations of layer `stop` for ``x``, the input of layer `start`, as in prediction.
 
         Raises
@@ -92,7 +92,7 @@ class MultiLayerNetwork(Network):
         return self._activations_of(first, last, x, False)
 
     @checked
-    def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
+    def activation_from_prev_layer(self, layer: int, x: object, training: bool = False) -> Array:
         """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
         layer = self._checked_layer("activation_from_prev_layer", layer)
         return self._activations_of(layer, layer, x, training)
@@ -126,7 +126,7 @@ class MultiLayerNetwork(Network):
 
     # ---- one minibatch
 
-    def set_input(self, x: Any) -> None:
+    def set_input(self, x: object) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
         self.check_init()
         xs = unmasked_inputs_of(self, "set_input", (x,))
@@ -144,14 +144,14 @@ class MultiLayerNetwork(Network):
         self.check_init()
         return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
-    def set_labels(self, y: Any) -> None:
+    def set_labels(self, y: object) -> None:
         """Set the minibatch's labels ``[N, n_out]``, or classes as `fit` takes them."""
         self.check_init()
         labels = labels_of(self, "set_labels", (y,))
         with self.lock, Restoring(), self.on_backend():
             self.batch.set_labels(labels)
 
-    def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
+    def set_masks(self, features_mask: object = None, labels_mask: object = None) -> None:
         """Set the minibatch's masks, or None for no mask; see `DataSet` for their shapes."""
         self.check_init()
         with self.lock, Restoring(), self.on_backend():
@@ -159,7 +159,7 @@ class MultiLayerNetwork(Network):
 
     # ---- activations and gradients
 
-    def output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
+    def output(self, x: Any, train: bool = False, features_mask: object = None, labels_mask: object = None) -> Array:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
 
         Parameters
@@ -179,7 +179,7 @@ class MultiLayerNetwork(Network):
         """
         return self._single_output(x, train, features_mask, labels_mask)
 
-    def rnn_time_step(self, x: Any) -> Array:
+    def rnn_time_step(self, x: object) -> Array:
         """Return the last layer's activations for the next time steps of series, and store the state after them.
 
         Parameters
@@ -209,7 +209,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def rnn_activate_using_stored_state(
-        self, x: Any, training: bool = False, store_last_for_tbptt: bool = False
+        self, x: object, training: bool = False, store_last_for_tbptt: bool = False
     ) -> list[Array]:
         """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays; series go on from the stored state.
 
@@ -248,7 +248,7 @@ class MultiLayerNetwork(Network):
         return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
 
     @checked
-    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
+    def feed_forward_to_layer(self, layer: int, x: object, train: bool = False) -> list[Array]:
         """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
 
         Raises
@@ -274,7 +274,7 @@ class MultiLayerNetwork(Network):
             return [nd.copy(activations) for activations in outputs]
 
     def calculate_gradients(
-        self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None
+        self, features: object, labels: object, features_mask: object = None, labels_mask: object = None
     ) -> Pair:
         """Return the gradient, as `gradient` does, and that of the features, ``[N, ...]``, both sums over examples."""
         self.set_input(features)
@@ -283,7 +283,7 @@ class MultiLayerNetwork(Network):
         (epsilon,) = self._gradients_of_set()
         return Pair(self.gradient(), epsilon)
 
-    def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
+    def backprop_gradient(self, epsilon: object, workspace_manager: object = None) -> Pair:
         """Backpropagate an external epsilon through the network, for the minibatch of `set_input` or `feed_forward`.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nd.arguments import answer_calls, checked, shown
 from nd.files.writing import Target
@@ -13,6 +13,10 @@ from .inside import Inside
 from .saving import Saved
 from .streaming import Streaming
 from .trainable import Trainable
+
+if TYPE_CHECKING:
+    from ..conf.nodes import NetworkConfiguration
+
 
 INNER = frozenset({
     "carrying", "check_init", "check_saveable", "compute_gradient_and_score", "current_solver", "fit_batch", "formed",
@@ -27,11 +31,11 @@ class Network(Trainable, Inside, Streaming, Saved):
     Whatever a class of networks calls a method, a call that does not fit it is refused with what is meant.
     """
 
-    def __init_subclass__(cls, **settings: Any) -> None:
+    def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)
         answer_calls(cls, INNER)
 
-    def __init__(self, conf: Any, params: Any = None) -> None:
+    def __init__(self, conf: NetworkConfiguration, params: object = None) -> None:
         super().__init__(conf)
         if params is not None:
             self.init(params)

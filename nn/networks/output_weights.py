@@ -47,7 +47,7 @@ def loss_weights(network: Network, given: Mapping[str, float] | Sequence[float])
     return tuple(given)
 
 
-def class_weights(network: Network, given: Any, data: Any = None) -> list[list[float] | None]:
+def class_weights(network: Network, given: Any, data: object = None) -> list[list[float] | None]:
     """Return for every output the weights of its classes; None where they all count alike.
 
     Parameters

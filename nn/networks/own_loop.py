@@ -41,7 +41,7 @@ class OwnLoop:
             self._weights = class_weights(network, class_weight)
         self.history = network.history = History()
 
-    def fit_batch(self, batch: Any) -> None:
+    def fit_batch(self, batch: object) -> None:
         """Train on one minibatch, and add its score, of series in segments that of the last one."""
         network = self._network
         network.fit_batch(batch if self._weights is None else weighted(network, "fit", batch, self._weights))

@@ -76,7 +76,7 @@ class Progress:
     best_epoch: int | None = None
     best_params: Any = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain values; of the state the shapes."""
         values = asdict(replace(self, state=(), history=None, best_params=None))
         del values["best_params"]
@@ -84,7 +84,7 @@ class Progress:
         return {**values, "state": [list(array.shape) for array in self.state], "history": history}
 
     @staticmethod
-    def from_json(values: Any) -> Progress:
+    def from_json(values: object) -> Progress:
         """Read plain values.
 
         Raises
@@ -97,7 +97,7 @@ class Progress:
         for name, (rule, is_valid) in _VALID.items():
             if not is_valid(values.get(name, _ABSENT.get(name))):
                 raise nd.FormatError(f"load_checkpoint: {name} must be {rule}, got {values.get(name)!r:.200}.")
-        by_name: dict[str, Any] = {
+        by_name = {
             field.name: values.get(field.name, _ABSENT.get(field.name))
             for field in fields(Progress)
             if field.name in _VALID
@@ -135,10 +135,10 @@ def _are_shapes(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(shape, list) and all(map(_is_count, shape)) for shape in value)
 
 
-_ABSENT: Mapping[str, Any] = {"segment": 0, "state": []}
+_ABSENT: Mapping[str, object] = {"segment": 0, "state": []}
 """Defaults of fields that files of earlier releases lack."""
 _COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
-_VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+_VALID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "best_epoch": (f"null or {_COUNT[0]}", lambda value: value is None or _is_count(value)),
     "epochs": _COUNT,
     "fitting": ("'', 'iterator' or 'minibatch'", lambda value: value in ("", "iterator", "minibatch")),

@@ -33,12 +33,12 @@ class Saved(NetworkCore):
     """
 
     @checked
-    def save(self, path: Target, save_updater: bool = True, normalizer: Any = None) -> None:
+    def save(self, path: Target, save_updater: bool = True, normalizer: object = None) -> None:
         """Write a DL4J 1.0 model zip, or named arrays as ``.npz`` and ``.safetensors``, as the ending of `path` says.
 
         See `nn.files.serializer.write_model`.
         """
-        network: Any = self
+        network = self
         with network.lock:
             network.updater.guard.settle(network)
             late("write_model")(network, path, save_updater, normalizer)
@@ -56,7 +56,7 @@ class Saved(NetworkCore):
     @checked
     def save_checkpoint(self, path: Target, save_updater: bool = True) -> None:
         """Write a model zip from which training continues bit for bit; see `nn.files.checkpoint`."""
-        network: Any = self
+        network = self
         with network.lock:
             late("write_checkpoint")(network, path, save_updater)
 
@@ -92,14 +92,14 @@ class Saved(NetworkCore):
                 twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
         return twin
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return arrays of its own: another thread may train on while they are written."""
-        network: Any = self
+        network = self
         with network.lock:
             return self._state_now()
 
-    def _state_now(self) -> dict[str, Any]:
-        network: Any = self
+    def _state_now(self) -> dict[str, object]:
+        network = self
         kept = {name: value for name, value in vars(network).items() if name not in self._not_copied}
         if not network.is_init_called():
             return {"kept": kept}
@@ -120,7 +120,7 @@ class Saved(NetworkCore):
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        network: Any = self
+        network = self
         kept = state["kept"]
         NetworkCore.__init__(network, kept["conf"])
         vars(network).update(kept)
@@ -148,7 +148,7 @@ class Saved(NetworkCore):
         return copy.deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        network: Any = self
+        network = self
         twin = memo[id(self)] = type(self).__new__(type(self))
         state = copy.deepcopy(self.__getstate__(), memo)
         if not network.is_init_called():

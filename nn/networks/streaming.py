@@ -43,7 +43,7 @@ class Streaming(NetworkCore):
 
     # ---- steps
 
-    def _step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
+    def _step_outputs(self, xs: Sequence[object]) -> tuple[Array, ...]:
         """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
         self.check_init()
         with self.lock, Restoring(), self.on_backend():
@@ -95,7 +95,7 @@ class Streaming(NetworkCore):
         start = shared.initial_state(features)
         return tuple(first if array is None else array for first, array in zip(start, self.stored, strict=True))
 
-    def _pass_from_stored(self, xs: Sequence[Any], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
+    def _pass_from_stored(self, xs: Sequence[object], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
         """Return features, and the pass of `rnn_activate_using_stored_state` of any network, in the nodes' memory."""
         batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
         step = batch.step_without_labels(self._stored_for)
@@ -134,7 +134,7 @@ class Streaming(NetworkCore):
             return {}
         return {name: self.rnn_get_previous_state(name) for name in self._stateful()}
 
-    def rnn_set_previous_state(self, layer: int | str, state: Mapping[str, Any]) -> None:
+    def rnn_set_previous_state(self, layer: int | str, state: Mapping[str, object]) -> None:
         """Store copies of arrays as the state of a layer; other layers keep theirs, or begin series.
 
         Parameters
@@ -157,7 +157,7 @@ class Streaming(NetworkCore):
             stored[place] = own or (None,) * node.states
             self.stored = None if all(array is None for array in stored) else tuple(stored)
 
-    def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, Any]]) -> None:
+    def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, object]]) -> None:
         """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
         if not isinstance(states, Mapping):
             raise nd.DTypeError(
@@ -202,7 +202,7 @@ class Streaming(NetworkCore):
             f"{self.shared_nodes.nodes[number].layer.label}."
         )
 
-    def _checked_state(self, who: str, node: Node, state: Mapping[str, Any]) -> State:
+    def _checked_state(self, who: str, node: Node, state: Mapping[str, object]) -> State:
         """Return copies of a layer's arrays in its order, none of none; raise unless they fit the layer."""
         label, names = f"{who}: {node.layer.label}", _names_of(node)
         if not isinstance(state, Mapping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nd import ConfigurationError
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..conf.graph import ComputationGraphConfiguration
     from ..conf.multilayer import MultiLayerConfiguration
     from ..conf.nodes import NodeTypes
+    from ..layers.base import LayerConf
     from ..terms.input_type import InputType
+    from ..vertices.base import VertexConf
 
 _OF_CHAINS = ("layer", "type", "in -> out", "parameters")
 _OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", "activations", "parameters")
@@ -75,7 +77,7 @@ class _Bytes(NamedTuple):
     of_step: int
 
 
-def _counted(conf: Any) -> _Parameters:
+def _counted(conf: LayerConf | VertexConf) -> _Parameters:
     specs = conf.param_specs()
     frozen = sum(spec.length for spec in specs if not spec.trainable)
     running = sum(spec.length for spec in specs if spec.trainable and spec.running)
@@ -87,7 +89,9 @@ def _bytes_of(kind: InputType, dtype: str) -> _Bytes:
     return _Bytes(0, size) if None in kind.shape else _Bytes(size, 0)
 
 
-def _node_types(conf: Any, input_types: Sequence[InputType]) -> Sequence[NodeTypes | None]:
+def _node_types(
+    conf: ComputationGraphConfiguration | MultiLayerConfiguration, input_types: Sequence[InputType]
+) -> Sequence[NodeTypes | None]:
     """Return the types of every node, None for all where those of the inputs are neither known nor given.
 
     Raises
@@ -102,7 +106,7 @@ def _node_types(conf: Any, input_types: Sequence[InputType]) -> Sequence[NodeTyp
     return conf.node_types(given) or [None] * len(conf.nodes)
 
 
-def _sizes(conf: Any) -> str:
+def _sizes(conf: object) -> str:
     """Return what a layer with parameters knows without types."""
     n_in, n_out = (getattr(conf, name, None) for name in ("n_in", "n_out"))
     return "" if n_in is None else f"{n_in} -> {n_out}"

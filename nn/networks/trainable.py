@@ -56,20 +56,20 @@ class Trainable(NetworkCore):
     @checked
     def fit(
         self,
-        data: Any,
-        labels: Any = None,
+        data: object,
+        labels: object = None,
         epochs: int | Array | Sequence[Array | None] | None = 1,
         *labels_mask: Array | Sequence[Array | None] | None,
         batch_size: Count | None = None,
         shuffle: bool = True,
-        validation_data: Any = None,
+        validation_data: object = None,
         class_weight: Mapping[Any, Any] | Literal["balanced"] | None = None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         validation_split: Share | None = None,
         patience: Count | None = None,
         restore_best: bool = False,
         monitor: str | None = None,
-        metrics: Any = (),
+        metrics: object = (),
         loss_weights: Mapping[str, NonNegative] | Sequence[NonNegative] | None = None,
         shards: Count | None = None,
     ) -> History:
@@ -209,13 +209,13 @@ class Trainable(NetworkCore):
             fits.stoppable = False
 
     @checked
-    def own_loop(self, data: Any, class_weight: Mapping[Any, Any] | None = None) -> OwnLoop:
+    def own_loop(self, data: object, class_weight: Mapping[Any, object] | None = None) -> OwnLoop:
         """Begin a loop around `fit_batch` over an iterator, with a `history` as fit has; see `OwnLoop`."""
         from .own_loop import OwnLoop
 
         return OwnLoop(self, data, class_weight)  # type: ignore[arg-type]
 
-    def _begin_series(self, data: Any) -> list[StepInput]:
+    def _begin_series(self, data: object) -> list[StepInput]:
         """Set a minibatch; return its `segments`. As in Java truncated backprop clears the stored state first."""
         segments = self.segments(self.step_on(data))
         if self.conf.backprop_type != BackpropType.STANDARD:
@@ -277,7 +277,7 @@ class Trainable(NetworkCore):
         if self.progress.call is call:
             self.progress.call = None
 
-    def fit_batch(self, data: Any, labels: Any = None) -> None:
+    def fit_batch(self, data: object, labels: object = None) -> None:
         """Train on one minibatch: a DataSet or a MultiDataSet, or features and labels, as `fit` takes them.
 
         Raises
@@ -345,7 +345,7 @@ class Trainable(NetworkCore):
         says nothing where there is no rate to be changed.
         """
         self.check_init()
-        confs: list[Any] = [node.conf for node in self.conf.nodes]
+        confs = [node.conf for node in self.conf.nodes]
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):
                 raise nd.ConfigurationError(
@@ -359,7 +359,7 @@ class Trainable(NetworkCore):
         with Restoring(), self.on_backend():
             self.vectors.set_updaters(self.conf)
 
-    def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:
+    def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, object]:
         """Return node -> rate for the arguments of `set_learning_rate`, at least one."""
         if len(rate) == 1 and not isinstance(rate[0], Mapping):
             rates = {number: rate[0] for number in range(len(self.conf.nodes)) if self._has_rate(number)}
@@ -380,7 +380,7 @@ class Trainable(NetworkCore):
         number = self._checked_layer("get_learning_rate", layer)
         if not self._has_rate(number):
             return None
-        updater: Any = self.conf.nodes[number].conf
+        updater = self.conf.nodes[number].conf
         return updater.updater.learning_rate_at(self.iteration_count, self.epoch_count)
 
     def learning_rates(self) -> dict[int | str, float | None]:

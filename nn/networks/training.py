@@ -60,7 +60,7 @@ class Training:
     """
 
     def __init__(
-        self, network: Network, data: Any, labels: Any, epochs: int, settings: FitSettings = NOTHING_MORE
+        self, network: Network, data: Any, labels: object, epochs: int, settings: FitSettings = NOTHING_MORE
     ) -> None:
         self.network, self.epochs = network, epochs
         self._given = data
@@ -217,7 +217,7 @@ class Training:
 
     def check_position(self) -> None:
         """Raise DataError where the iterator's `state` returns no dict, which no checkpoint could keep."""
-        position: Any = self._before
+        position = self._before
         if self._source is not None and not isinstance(position, (dict, nd.DataError)):
             raise nd.DataError(
                 f"save_checkpoint: {type(self.iterator).__name__}.state must return a dict, got {shown(position)}. "
@@ -286,7 +286,7 @@ class Training:
 
     # ---- the loops
 
-    def _fit_single(self, optimizer: ConvexOptimizer, batch: Any) -> None:
+    def _fit_single(self, optimizer: ConvexOptimizer, batch: object) -> None:
         self._resume()
         fits = self.network.progress
         if self._noted < self._done:  # a checkpoint from after the last step of an epoch
@@ -298,7 +298,7 @@ class Training:
             self._done, self._began, self._segment = self._done + 1, self.network.iteration_count, 0
         optimizer.finish()
 
-    def _train_on(self, batch: Any, optimizer: ConvexOptimizer) -> None:
+    def _train_on(self, batch: object, optimizer: ConvexOptimizer) -> None:
         network = self.network
         segments = network._begin_series(batch)
         if self._loss_weights:
@@ -317,7 +317,7 @@ class Training:
                 state = result.state  # type: ignore[union-attr]
                 network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
-    def _located(self, error: nd.NumericError, batch: Any) -> nd.NumericError:
+    def _located(self, error: nd.NumericError, batch: object) -> nd.NumericError:
         """Return the error of a step, with the place in the data that is to blame, if it is these."""
         from .finiteness import located  # which programs without NaN do not need
 

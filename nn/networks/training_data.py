@@ -29,13 +29,13 @@ class FitSettings(NamedTuple):
     batch_size: int | None = None
     shuffle: bool = True
     validation_data: Any = None
-    class_weight: Mapping[Any, Any] | str | None = None
-    sample_weight: Any = None
+    class_weight: Mapping[Any, float] | str | None = None
+    sample_weight: object = None
     validation_split: float | None = None
     patience: int | None = None
     restore_best: bool = False
     monitor: str | None = None
-    metrics: Any = ()
+    metrics: object = ()
     loss_weights: Mapping[str, float] | Sequence[float] | None = None
     shards: int | None = None
 
@@ -54,7 +54,7 @@ class TrainingData(NamedTuple):
     held_out: HeldOut | None = None
 
 
-def training_data(network: Network, data: Any, labels: Any, settings: FitSettings) -> TrainingData:
+def training_data(network: Network, data: Any, labels: object, settings: FitSettings) -> TrainingData:
     """Return the data of a call of fit as one minibatch or an iterator, weighted.
 
     Raises
@@ -83,7 +83,7 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
     return _whole(network, dataset, settings)
 
 
-def _whole(network: Network, data: Any, settings: FitSettings) -> TrainingData:
+def _whole(network: Network, data: object, settings: FitSettings) -> TrainingData:
     """Return a data set without what is held out, weighted, as one minibatch or cut into several."""
     held_out = None
     if settings.validation_split is not None:
@@ -93,14 +93,14 @@ def _whole(network: Network, data: Any, settings: FitSettings) -> TrainingData:
     return _single(network, _weighted_by(network, data, settings), settings)._replace(held_out=held_out)
 
 
-def _weighted_by(network: Network, data: Any, settings: FitSettings) -> Any:
+def _weighted_by(network: Network, data: object, settings: FitSettings) -> object:
     """Return a minibatch with the weights of its classes and examples."""
     if settings.class_weight is None and settings.sample_weight is None:
         return data
     return weighted(network, "fit", data, _class_weights(network, settings, data), settings.sample_weight)
 
 
-def _class_weights(network: Network, settings: FitSettings, data: Any = None) -> ClassWeights | None:
+def _class_weights(network: Network, settings: FitSettings, data: object = None) -> ClassWeights | None:
     if settings.class_weight is None:
         return None
     from .output_weights import class_weights
@@ -108,13 +108,13 @@ def _class_weights(network: Network, settings: FitSettings, data: Any = None) ->
     return class_weights(network, settings.class_weight, data)
 
 
-def _single(network: Network, data: Any, settings: FitSettings) -> TrainingData:
+def _single(network: Network, data: object, settings: FitSettings) -> TrainingData:
     if settings.batch_size is None:
         return TrainingData(network.formed(data))
     return TrainingData(None, _cut(network, data, settings), cut=True)
 
 
-def _iterated(network: Network, data: Any, settings: FitSettings, learn: bool) -> TrainingData:
+def _iterated(network: Network, data: object, settings: FitSettings, learn: bool) -> TrainingData:
     iterator = iterator_of(network, "fit", data, learn)
     for name in ("batch_size", "sample_weight", "validation_split"):
         if getattr(settings, name) is not None:
@@ -133,7 +133,7 @@ def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterato
     from nd.dataset import NumpyDataSetIterator, NumpyMultiDataSetIterator
 
     seed = (network.conf.base.seed or 0) + _SEEDS_APART * network.epoch_count
-    order: dict[str, Any] = {"shuffle": settings.shuffle, "seed": seed}
+    order = {"shuffle": settings.shuffle, "seed": seed}
     if isinstance(data, MultiDataSet):
         masks = {"features_masks": data.features_masks, "labels_masks": data.labels_masks}
         return NumpyMultiDataSetIterator(data.features, data.labels, settings.batch_size, **masks, **order)  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterato
 
 
 def weighted(
-    network: Network, who: str, batch: Any, class_weights: ClassWeights | None, sample_weight: Any = None
+    network: Network, who: str, batch: Any, class_weights: ClassWeights | None, sample_weight: object = None
 ) -> Any:
     """Return a minibatch with weights of its examples in the masks of its labels.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
-from nd.dataset.iterator import MinibatchIterator
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
@@ -53,15 +52,15 @@ class Validation:
         network: Network,
         data: Any,
         batch_size: int | None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         metrics: Metrics | None = None,
         loss_weights: tuple[float, ...] = (),
     ) -> None:
         self.network, self._weights = network, sample_weight
         self._metrics, self._loss_weights = metrics, loss_weights
-        self._iterator: MinibatchIterator[Any] | None = None
+        self._iterator = None
         self._given: Any = None  # as one minibatch
-        self._sets: list[Any] = []
+        self._sets = []
         self._unweighted: list[Any] = []  # the same minibatches, without weights
         if is_pair(data, 3):
             dataset = paired(network, "validation_data", data[0], data[1])
@@ -146,7 +145,7 @@ class Validation:
         if self._metrics is not None:
             self._metrics.add_to(history)
 
-    def _minibatches(self) -> Iterator[Any]:
+    def _minibatches(self) -> Iterator[object]:
         if self._iterator is None:
             yield from self._sets
             return

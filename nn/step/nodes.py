@@ -86,7 +86,7 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
     return tuple(nodes)
 
 
-def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: Any) -> tuple[int, ...] | None:
+def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: object) -> tuple[int, ...] | None:
     """Return the order of a layer's input in Java's memory, None where it is that of the axes."""
     own = getattr(layer.runtime, "draw_axes", None)
     if own is not None or preprocessor is not None:
@@ -121,7 +121,7 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int], losses: Mapping[Sourc
     for number, node in enumerate(nodes):
         source = node.inputs[0].node
         alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
-        pair: Any = None
+        pair = None
         if alone:
             first = nodes[source].layer
             joined_by_first = None if nodes[source].joins else first.joined_with(node.layer)

@@ -18,6 +18,9 @@ from .pass_memory import PassMemory, last_readers
 from .passes import Arrival, ForwardPass, Losses, WayBack
 
 if TYPE_CHECKING:
+    from nd.execution.arena import Lease
+    from nd.execution.workers import Buffers
+
     from ..layers.runtime import Kept
     from ..terms.params import ParamLayout
     from .keeping import Keeping
@@ -114,7 +117,7 @@ class Propagation:
         numbers = range(start, len(self.nodes) if stop is None else stop)
         for number in numbers:
             node = self.nodes[number]
-            buffer: Any = self._buffers[number] if memory is None else memory.of(number)
+            buffer = self._buffers[number] if memory is None else memory.of(number)
             own = slice(place, place + node.states)
             if node.joins:
                 given = [arrivals[source] for source in node.inputs]
@@ -161,7 +164,7 @@ class Propagation:
         given: Sequence[Arrival],
         arrivals: Mapping[Source, Arrival],
         training: bool,
-        buffer: Any,
+        buffer: Lease | Buffers,
     ) -> tuple[tuple[Array, ...], Array | None, int, Kept]:
         """Run a vertex; return its activations, their mask and examples, and what the way back needs."""
         places = {name: Source(NETWORK_INPUT - place) for place, name in enumerate(self._input_names)}
@@ -202,7 +205,7 @@ class Propagation:
 
     def losses_of(self, step: StepInput, passed: ForwardPass) -> Losses:
         """Return the summed loss of a minibatch, and with what the way back begins."""
-        loss: Array | Any = None
+        loss = None
         deltas, epsilons = {}, {}
         for output, number in enumerate(self.outputs if step.labels else ()):
             mask = loss_mask(step, passed, output, number)
@@ -220,7 +223,7 @@ class Propagation:
 
     def summed_loss(self, step: StepInput, passed: ForwardPass) -> Array:
         """Return the summed loss ``[]`` of all outputs, and of nodes that are losses."""
-        loss: Array | Any = None
+        loss = None
         for output, number in enumerate(self.outputs if step.labels else ()):
             mask = loss_mask(step, passed, output, number)
             of_output = self.nodes[number].layer.summed_loss(step.labels[output], passed.kept[number], mask)
@@ -229,7 +232,7 @@ class Propagation:
             loss = of_output if loss is None else loss + of_output
         return self._with_nodes(loss, passed)
 
-    def _with_nodes(self, loss: Array | Any, passed: ForwardPass) -> Array | Any:
+    def _with_nodes(self, loss: object, passed: ForwardPass) -> Array | Any:
         """Add the activations that are losses themselves to the loss of the outputs, None where there is none."""
         for source, weight in self.losses.items():
             of_node = nd.sum(passed.arrivals[source].x) * weight
@@ -309,7 +312,7 @@ class Propagation:
         wanted = [source.node >= 0 and keeping.wanted[source.node] for source in node.inputs]
         return tuple(need or want for need, want in zip(node.needs_epsilon, wanted, strict=True))
 
-    def _waiting_for(self, number: int, waiting: dict[Source, Array]) -> Any:
+    def _waiting_for(self, number: int, waiting: dict[Source, Array]) -> object:
         """Take out what has come back to a node: of several outputs a tuple, None where nothing has."""
         several = tuple(waiting.pop(Source(number, output), None) for output in range(self.nodes[number].outputs))
         if len(several) == 1:
@@ -327,14 +330,14 @@ class Propagation:
         self,
         number: int,
         passed: ForwardPass,
-        gradient: Any,
+        gradient: object,
         is_delta: bool,
         needs: tuple[bool, ...],
         grads: dict[str, Array],
     ) -> Sequence[Array | None]:
         """Take a gradient back through a node; return those of its inputs."""
         node, kept = self.nodes[number], passed.kept[number]
-        layer: Any = node.layer
+        layer = node.layer
         if node.joins:
             kept.context.needs_epsilons = needs  # type: ignore[attr-defined]
             return layer.backpropagate(gradient, kept, grads)

@@ -84,7 +84,7 @@ def summed(worker: Worker, runs: Sequence[Run | None], level: int = 0, aside: bo
     return done
 
 
-def pairwise(leaves: Sequence[Any], plus: Callable[[Any, Any], Any]) -> Any:
+def pairwise(leaves: Sequence[object], plus: Callable[[Any, Any], Any]) -> Any:
     """Return the sum of the leaves of a tree; None where there is nothing."""
     if len(leaves) == 1:
         return leaves[0]

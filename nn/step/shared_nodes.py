@@ -129,7 +129,7 @@ def places_of_states(nodes: Sequence[Node]) -> list[tuple[Node, slice]]:
 def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
     """Yield everything that a network's forward and backward pass consist of."""
     for node in conf.nodes:
-        outer: Any = node.conf
+        outer = node.conf
         layer = outer.innermost
         noise = getattr(layer, "weight_noise", None)
         yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))

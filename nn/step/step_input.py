@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import nd
 from nd.execution.recording import mapped
@@ -141,7 +141,7 @@ class StepInput:
         if rows.start == 0 and rows.stop == self.examples:
             return self
 
-        def rows_of(array: Any) -> Any:
+        def rows_of(array: Array) -> object:
             return None if array is None else array[rows, ...]
 
         return self.with_arrays(mapped(rows_of, self.arrays))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nd
 from nd.random import Random
@@ -122,7 +122,7 @@ class FlatVectors:
         return normalized
 
 
-def copy_vector(who: str, source: Any, target: Array) -> None:
+def copy_vector(who: str, source: object, target: Array) -> None:
     """Copy a vector ``[1, n]`` or ``[n]`` into ``target [1, n]``; raise ShapeError if it is of another length."""
     vector = nd.as_array(source)
     n = target.shape[1]

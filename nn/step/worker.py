@@ -198,7 +198,7 @@ def sum_of(passes: Sequence[Pass]) -> Pass:
     return Pass(reduce(add, losses), seen, joined(states), joined(kept))
 
 
-def copied(nested: Any) -> Any:
+def copied(nested: object) -> Any:
     """Return copies of arrays in nested tuples, in memory that no later pass uses."""
     return mapped(lambda array: None if array is None else nd.copy(array), nested)
 
