@@ -81,7 +81,7 @@ class LayerConf(Checked):
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LAYERS
     form: ClassVar[JavaForm] = JavaForm({"layerName": ("name", "plain"), "idropout": ("drop_out", "dropout")})
     """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
-    shape_fields: ClassVar[Mapping[str, Any]] = {}
+    shape_fields: ClassVar[Mapping[str, object]] = {}
     """Fields that the parameters' shapes follow from -> Java's value where a file does not say it; None: it must."""
     formats: ClassVar[tuple[str, ...]] = ()
     """Formats that the layer's input can have in Java, the default first; none where Java does not ask."""
@@ -361,7 +361,7 @@ class FeedForwardConf(BaseLayerConf):
     n_out: Count | None = None
     takes: ClassVar[str] = "rows"
     form: ClassVar[JavaForm] = BaseLayerConf.form.more(SIZES)
-    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None, "n_out": None}
+    shape_fields: ClassVar[Mapping[str, object]] = {"n_in": None, "n_out": None}
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import nd
 from nd.typing import Array
 
@@ -30,7 +28,7 @@ class InOrder:
         self._back = tuple(axes.index(axis) for axis in range(len(axes)))
         self.backprop = dropout.backprop
 
-    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array | None]:
+    def apply_dropout(self, x: Array, numbers: tuple[object, ...], buffers: Buffers) -> tuple[Array, Array | None]:
         """Do as `IDropout.apply_dropout`, on the same memory seen with other axes."""
         axes, back = self._axes, self._back
         if x.ndim != len(axes):

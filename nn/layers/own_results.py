@@ -23,11 +23,11 @@ class OwnResults:
 
     def __init__(self, layer: LayerRuntime) -> None:
         self._label, self._dtype, conf = layer.label, layer.dtype, layer.conf
-        output_type: Any = getattr(type(conf), "output_type", None)
+        output_type = getattr(type(conf), "output_type", None)
         by_n_out = getattr(output_type, "__qualname__", "") == "FeedForwardConf.output_type"
         self._columns: int | None = conf.n_out if by_n_out and conf.takes == "rows" else None
 
-    def checked_pair(self, result: Any) -> tuple[Any, Any]:
+    def checked_pair(self, result: object) -> tuple[Any, Any]:
         """Return what `forward` has returned; raise ConfigurationError unless it is activations and a cache."""
         if not isinstance(result, tuple) or len(result) != 2:
             raise nd.ConfigurationError(
@@ -44,7 +44,7 @@ class OwnResults:
         self._check_array("forward must return (activations, cache), the activations an array", a)
         if not activates:
             return
-        shape: tuple[Any, ...] = tuple(a.shape)
+        shape = tuple(a.shape)
         expected = (x.shape[0], "...") if self._columns is None else (x.shape[0], self._columns)
         if shape[:1] != x.shape[:1] or (self._columns is not None and shape != expected):
             raise nd.ShapeError(
@@ -75,7 +75,7 @@ class OwnResults:
             f"place of {changed!r}. Write nd.assign(grads[{changed!r}], ...)."
         )
 
-    def _check_array(self, what: str, array: Any) -> None:
+    def _check_array(self, what: str, array: object) -> None:
         if not nd.is_array(array):
             remedy = "Make it with nd.create."
             raise nd.DTypeError(f"{self._label}: {what} of {self._dtype}, got {shown(array)}. {remedy}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arrays.convolution import Sizes, per_axis
@@ -16,6 +16,10 @@ from .base import LayerConf
 from .convolution.convolution import check_places, image_of
 from .convolution.convolution3d import volume_of
 from .runtime import Context, LayerRuntime, Params
+
+if TYPE_CHECKING:
+    from optimize.builder import Builder
+
 
 _INPUT: dict[int, Callable[[str, InputType], InputType]] = {1: series_of, 2: image_of, 3: volume_of}
 """Number of axes -> check of the kind of the input."""
@@ -29,7 +33,7 @@ def places_of(label: str, input_type: InputType, axes: int) -> tuple[int, tuple[
     ConfigurationError
         The input is of another kind.
     """
-    shape: tuple[Any, ...] = _INPUT[axes](label, input_type).shape
+    shape = _INPUT[axes](label, input_type).shape
     return shape[0], shape[1:]
 
 
@@ -41,12 +45,12 @@ def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
     return kind(*sizes, channels)
 
 
-def set_per_axis(conf: Any, name: str, axes: int) -> None:
+def set_per_axis(conf: object, name: str, axes: int) -> None:
     """Turn a size in a frozen configuration into a tuple, one number for each axis."""
     object.__setattr__(conf, name, per_axis(type(conf).__name__, name, getattr(conf, name), 1, axes))
 
 
-def set_borders(conf: Any, name: str, axes: int) -> None:
+def set_borders(conf: object, name: str, axes: int) -> None:
     """Turn a field of a frozen configuration into two numbers for each axis, before and after.
 
     One number stands for all sides, one for each axis for both of its sides.
@@ -163,7 +167,7 @@ class BordersConf(PlacesConf):
     """Name of the field that says how much."""
 
     @classmethod
-    def Builder(cls, *borders: Any) -> Any:
+    def Builder(cls, *borders: Any) -> Builder:
         """Start DL4J's fluent style: the borders one by one, one number for each axis, or a list."""
         builder = super().Builder()
         return getattr(builder, cls.borders)(*borders) if borders else builder

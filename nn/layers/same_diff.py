@@ -85,7 +85,7 @@ class SameDiffConf(BaseLayerConf):
             if getattr(self, name) is None:
                 raise nd.ConfigurationError(f"{label}: {name} is missing. {remedy}")
 
-    def fixed(self, label: str, name: str, size: Any) -> Any:
+    def fixed(self, label: str, name: str, size: object) -> Any:
         """Return a size that the input says; raise ConfigurationError if another one was given."""
         given = getattr(self, name)
         if given not in (None, size):

@@ -44,7 +44,7 @@ class WrappingRuntime(LayerRuntime):
     def initial_state(self, examples: int) -> State:
         return self.layer.initial_state(examples)
 
-    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, object, State]:
         return self.layer.propagate(x, state, params, ctx.inner("wrapped"))
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:

@@ -17,6 +17,7 @@ from .runtime import VertexRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
+    from ..layers.base import LayerConf
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class VertexConf(Checked):
     """Whether the format of its activations is not that of its input: then layers behind it may say which."""
     of_whole_series: ClassVar[bool] = False
     """As on layers."""
-    shape_fields: ClassVar[Mapping[str, Any]] = {}
+    shape_fields: ClassVar[Mapping[str, object]] = {}
 
     @classmethod
     def Builder(cls, *arguments: Any) -> Builder:
@@ -50,7 +51,7 @@ class VertexConf(Checked):
         return ()
 
     @property
-    def innermost(self) -> Any:
+    def innermost(self) -> LayerConf | VertexConf:
         """The vertex that does the work: this one, unless it wraps another."""
         return self
 
@@ -124,5 +125,5 @@ class OuterAxes(VertexConf):
     """Base of vertices whose settings number the axes of arrays as users see them: they have a field data_format."""
 
     def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
-        known: Any = {"data_format": incoming}
+        known = {"data_format": incoming}
         return replace(self, **known), incoming

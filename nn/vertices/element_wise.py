@@ -118,7 +118,7 @@ class ElementWiseRuntime(VertexRuntime):
     def setup(self) -> None:
         self.op = ELEMENT_WISE_OPS[self.conf.op]()
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
         if len(xs) == 1:
             return xs[0], None
         shape = broadcast_shape(self.label, [tuple(x.shape) for x in xs])

@@ -25,7 +25,7 @@ class L2Runtime(VertexRuntime):
 
     pure = splits = True
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
         a, b = xs
         shape = tuple(a.shape)
         if shape != tuple(b.shape) or len(shape) < 2:
@@ -87,7 +87,7 @@ class L2NormalizeRuntime(VertexRuntime):
 
     pure = splits = True
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
         (x,) = xs
         axes = self.conf.axes_of(self.label, x.ndim)
         squares = nd.square(x, ctx.buffer("squares", tuple(x.shape)))

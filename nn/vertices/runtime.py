@@ -85,7 +85,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
 
     # ---- written by a vertex
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
         """Return the activations, and a cache for `backward`.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import nd
 from nd.arguments import Count, Natural
@@ -17,6 +17,10 @@ from ..terms.java_form import JavaForm
 from .base import VertexConf
 from .merging import stretch
 from .runtime import VertexContext, VertexRuntime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 Shape = tuple[int, ...]
 
@@ -56,7 +60,7 @@ class StackRuntime(VertexRuntime):
         return sum(counts)
 
 
-def _stacked(arrays: Sequence[Array], shapes: Sequence[Shape], buffer: Any, name: str) -> Array:
+def _stacked(arrays: Sequence[Array], shapes: Sequence[Shape], buffer: Callable[..., Array], name: str) -> Array:
     """Return arrays one below the other, with zeros behind those that are shorter."""
     longest = tuple(map(max, zip(*(shape[1:] for shape in shapes), strict=True)))
     out = buffer(name, (sum(shape[0] for shape in shapes), *longest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import nd
 from nd.arrays import standard
@@ -170,14 +170,14 @@ class ReverseTimeSeriesRuntime(_OverTime):
 
     pure = splits = True
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Array | None]:
         (x,) = xs
         mask = self.mask_for(x, ctx)
         turn = None if mask is None else self._permutation(mask, ctx)
         return _turned(x, turn, ctx.buffer("a", tuple(x.shape))), turn
 
     def backward(
-        self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: VertexContext
+        self, epsilon: Array, cache: Array | None, params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
         if not ctx.needs_epsilons[0]:
             return [None]

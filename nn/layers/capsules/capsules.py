@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.typing import Array
+from optimize.builder import Builder
 
 from ...terms.distributions import Distribution
 from ...terms.input_type import FeedForwardType, InputType, RecurrentType
@@ -47,7 +48,7 @@ def capsules_of(label: str, input_type: InputType) -> tuple[int, int]:
     return input_type.n, input_type.time_series_length
 
 
-def check_capsules(label: str, x: Array, expected: tuple[Any, Any]) -> None:
+def check_capsules(label: str, x: Array, expected: tuple[object, object]) -> None:
     """Raise unless x is ``[N, capsules, numbers in each]``."""
     if not nd.is_array(x):
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
@@ -219,7 +220,7 @@ class CapsuleLayer(SameDiffConf):
     input_capsule_dimensions: Count | None = None
     runtime: ClassVar = CapsuleRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsules", "capsule_dimensions", "routings")
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **SameDiffConf.builder_verbs,
         "input_shape": lambda builder, capsules, dimensions: builder.input_capsules(capsules).input_capsule_dimensions(
             dimensions
@@ -236,7 +237,7 @@ class CapsuleLayer(SameDiffConf):
         },
         {"paramWeightInit": None},
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         "capsules": None, "capsule_dimensions": None, "input_capsules": None, "input_capsule_dimensions": None,
         "has_bias": False,
     }  # fmt: skip
@@ -276,7 +277,7 @@ class CapsuleStrengthRuntime(LayerRuntime):
     pure = splits = True
     takes_dropout = False
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         check_capsules(self.label, x, ("I", "D"))
         if not ctx.activates:
             return x, None

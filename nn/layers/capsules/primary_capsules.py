@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,6 +12,7 @@ from nd.activations import LeakyReLU, ReLU
 from nd.arguments import Count, Natural, NonNegative
 from nd.arrays import convolution
 from nd.typing import Array
+from optimize.builder import Builder
 
 from ...terms import data_formats
 from ...terms.input_type import InputType, RecurrentType
@@ -139,7 +140,7 @@ class PrimaryCapsules(SameDiffConf):
     capsules: Count | None = None
     runtime: ClassVar = PrimaryCapsulesRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **SameDiffConf.builder_verbs,
         "use_leaky_re_lu": lambda builder, leak: builder.use_relu(True).leak(leak),
         "use_re_lu": lambda builder, use=True: builder.use_relu(use),
@@ -158,7 +159,7 @@ class PrimaryCapsules(SameDiffConf):
         },
         {"paramWeightInit": None},
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         "capsule_dimensions": None, "channels": 32, "kernel_size": (9, 9), "input_channels": None, "has_bias": True,
     }  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd.arguments import Count, Natural
@@ -22,6 +22,10 @@ from ...terms.preprocessors import InputPreProcessor, to_images
 from ..base import FeedForwardConf
 from ..pooling.window_masks import reduced_mask
 from ..runtime import Context, LayerRuntime, Params
+
+if TYPE_CHECKING:
+    from ..base import LayerConf
+
 
 AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
 """Number of axes that a window slides along -> their names in shapes."""
@@ -63,7 +67,7 @@ class Windows:
         That they slide along.
     """
 
-    def __init__(self, label: str, conf: Any, make: Callable[..., Window] = window_of, axes: int = 2) -> None:
+    def __init__(self, label: str, conf: LayerConf, make: Callable[..., Window] = window_of, axes: int = 2) -> None:
         self.label, self.conf, self.axes = label, conf, axes
         self._make = make
         self._known: dict[Sizes, Window] = {}
@@ -144,12 +148,12 @@ class ConvolutionRuntime(WindowsRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         """Return z, and a cache for `convolve_back`; apply `activate`, if there is one, to z in place."""
         return convolution.conv2d(x, params["W"], params.get("b"), window, ctx.buffer, activate, exact=ctx.training)
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         """Write the gradients; return dL/dx, or None where `ctx.needs_epsilon` is False."""
         gradients = grads["W"], grads.get("b")
@@ -273,7 +277,7 @@ class ConvolutionLayer(ConvolutionConf):
     takes: ClassVar[str] = "images"
     formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **WINDOW}, CONVOLUTIONS).formatted("cnn2dDataFormat")
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         **FeedForwardConf.shape_fields,
         "kernel_size": (5, 5),
         "has_bias": True,

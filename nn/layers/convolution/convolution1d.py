@@ -68,13 +68,13 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         kernels = {**params, "W": _as_kernels(params["W"])}
         z, saved = super().convolve(as_images(x), window, kernels, ctx, activate)
         return as_series(z), saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         W = _as_kernels(params["W"])
         gradient = nd.reshape_view(ctx.buffer("kernel_gradient", (math.prod(W.shape),)), tuple(W.shape), "c")
@@ -170,7 +170,11 @@ class Convolution1DLayer(SeriesConvolutionConf):
         CONVOLUTIONS,
         derived={"cnn2dDataFormat": lambda conf: FORMAT_AS_IMAGES.encode(conf.data_format)},
     ).formatted("rnnDataFormat")
-    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "kernel_size": (0,), "has_bias": True}
+    shape_fields: ClassVar[Mapping[str, object]] = {
+        **FeedForwardConf.shape_fields,
+        "kernel_size": (0,),
+        "has_bias": True,
+    }
 
     def __post_init__(self) -> None:
         if self.kernel_size is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import nd
 from nd.arguments import Count
@@ -38,11 +38,11 @@ class Convolution3DRuntime(ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         return convolution_kinds.conv3d(x, params["W"], params.get("b"), window, ctx.buffer, activate)
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         W, gradients = params["W"], (grads["W"], grads.get("b"))
         return convolution_kinds.conv3d_backward(delta, saved, W, window, gradients, ctx.buffer, ctx.needs_epsilon)
@@ -93,7 +93,7 @@ class Convolution3D(ConvolutionConf):
     formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
     DataFormat: ClassVar = DataFormat
     form: ClassVar[JavaForm] = VOLUME_FORM.more(constants={"mode": "Same"})
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         **FeedForwardConf.shape_fields,
         "kernel_size": (2, 2, 2),
         "has_bias": True,

@@ -42,14 +42,14 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         z, saved = convolution_kinds.deconv(x, self.kernel(params["W"]), params.get("b"), window, ctx.buffer)
         if activate is not None:
             activate(z)
         return z, saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         gradients = self.kernel(grads["W"]), grads.get("b")
         return convolution_kinds.deconv_backward(delta, saved, window, gradients, ctx.buffer, ctx.needs_epsilon)

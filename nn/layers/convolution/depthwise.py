@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Window
 from nd.typing import Array
+from optimize.builder import Builder
 
 from ...terms.builder_names import of_parameter
 from ...terms.java_form import JavaForm
@@ -28,7 +29,7 @@ class DepthwiseRuntime(ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         return convolution_kinds.depthwise(x, params["W"], params.get("b"), window, ctx.buffer, activate)
 
     def convolve_back(
@@ -45,7 +46,7 @@ class SeparableRuntime(ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         W, inner = self._of_channels(params["W"]), ctx.inner("inner").buffer
         between, kept = convolution_kinds.depthwise(x, W, None, window, inner)
         cells = Window(window.out, (1, 1))
@@ -76,7 +77,7 @@ class _Multiplying(ConvolutionLayer):
 
     depth_multiplier: Count = 1
     form: ClassVar[JavaForm] = ConvolutionLayer.form.more({"depthMultiplier": ("depth_multiplier", "plain")})
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         **FeedForwardConf.shape_fields, "depth_multiplier": 1, **ConvolutionLayer.shape_fields,
     }  # fmt: skip
 
@@ -120,7 +121,7 @@ class DepthwiseConvolution2D(_Multiplying):
     """
 
     runtime: ClassVar = DepthwiseRuntime
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         name: absent for name, absent in _Multiplying.shape_fields.items() if name != "n_out"
     }
 
@@ -177,7 +178,7 @@ class SeparableConvolution2D(_Multiplying):
     {'b': (1, 8), 'W': (1, 3, 3, 3), 'pW': (8, 3, 1, 1)}
     """
 
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **_Multiplying.builder_verbs, "constrain_point_wise": of_parameter("pW"),
         "point_wise_constraints": of_parameter("pW"),
     }  # fmt: skip

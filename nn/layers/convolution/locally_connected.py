@@ -51,7 +51,7 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         if window.positions != params["W"].shape[0]:
             raise nd.ShapeError(
                 f"{self.label}: expected input of the size {list(self.conf.input_size)}, for which there are weights, "
@@ -66,7 +66,7 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
         return z, saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         near, gradients = _neighbouring(window), (grads["W"], grads.get("b"))
         epsilon = convolution_kinds.locally_connected_backward(
@@ -86,12 +86,12 @@ class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
 
     def convolve(
         self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
-    ) -> tuple[Array, Any]:
+    ) -> tuple[Array, object]:
         z, saved = super().convolve(as_images(x), window, params, ctx, activate)
         return as_series(z), saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+        self, delta: Array, saved: object, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         below = super().convolve_back(as_images(delta), saved, window, params, grads, ctx)
         return None if below is None else as_series(below)
@@ -192,7 +192,7 @@ def _size_of_windows(name: str, axes: int) -> Callable[[Any], Any]:
     return sizes_of
 
 
-def _derived(axes: int, padding: str) -> dict[str, Callable[[Any], Any]]:
+def _derived(axes: int, padding: str) -> dict[str, Callable[[object], object]]:
     return {
         "featureDim": lambda conf: (conf.n_in or 0) * math.prod(conf.kernel_size),
         "outputSize": _size_of_windows("out", axes),

@@ -20,7 +20,7 @@ class ActivationRuntime(LayerRuntime):
     pure = splits = True
     takes_dropout = False
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         a = nd.buffer_like(x, ctx.buffer, "a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from nd.typing import Array
 
@@ -71,7 +71,7 @@ class DenseLayer(FeedForwardConf):
     has_layer_norm: bool = False
     runtime: ClassVar = DenseRuntime
     form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, "hasLayerNorm": ("has_layer_norm", "plain")}, TIMED)
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         "has_layer_norm": False, **FeedForwardConf.shape_fields, "has_bias": True,
     }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.typing import Array
@@ -65,7 +65,7 @@ class ElementWiseMultiplicationLayer(SameSizeConf):
 
     runtime: ClassVar = ElementWiseMultiplicationRuntime
     form: ClassVar[JavaForm] = SameSizeConf.form.more(constants=TIMED, package="misc.")
-    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None}
+    shape_fields: ClassVar[Mapping[str, object]] = {"n_in": None}
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n = self.n_in or 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import nd
 from nd.activations import Activation
@@ -154,7 +154,7 @@ class EmbeddingLayer(FeedForwardConf):
     takes_indices: ClassVar[bool] = True
     """Inputs are rows of the table, whatever the network's input type counts."""
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(BIAS, TIMED)
-    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
+    shape_fields: ClassVar[Mapping[str, object]] = {**FeedForwardConf.shape_fields, "has_bias": True}
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self if input_type.size == 1 else self.with_n_in(label, input_type.size)

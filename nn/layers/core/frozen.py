@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.typing import Array
@@ -22,7 +22,7 @@ class FrozenRuntime(WrappingRuntime):
 
     pure = splits = True
 
-    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, object, State]:
         return self.layer.propagate(x, state, params, ctx.inner("frozen", training=False))
 
     def backward(self, epsilon: Array, cache: Kept, params: Params, grads: Params, ctx: Context) -> Array | None:

@@ -166,7 +166,7 @@ class PReLULayer(BaseLayerConf):
         if self.input_shape is not None:
             return super().resolved(defaults, index)
         names = ("constraints", *FIELDS)  # which wait for the shape: `with_inputs` places them
-        source: Any = self if any(getattr(self, name) is not None for name in names) else defaults
+        source = self if any(getattr(self, name) is not None for name in names) else defaults
         waiting: Any = {name: getattr(source, name, None) for name in names}
         bare = replace(self, constraints=None, **UNSET)
         return replace(BaseLayerConf.resolved(bare, defaults, index), **waiting)

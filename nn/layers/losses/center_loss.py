@@ -51,7 +51,7 @@ class CenterLossRuntime(OutputRuntime):
         loss = super().summed_loss(labels, kept, mask)
         return loss + self._distance(self._away(labels, kept), mask, kept.context)
 
-    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, CenterDelta]:
         """Return the summed loss, and the start of the backward pass for `backward_delta`."""
         loss, delta = super().loss_and_delta(labels, kept, mask)
         away = self._away(labels, kept)
@@ -167,7 +167,7 @@ class CenterLossOutputLayer(OutputLayer):
             "lambda": ("lambda_", "number"),
         }
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
+    shape_fields: ClassVar[Mapping[str, object]] = FeedForwardConf.shape_fields
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -66,7 +66,7 @@ class OfPlacesMixin(OutputMixin):
         of_rows = super().score_array(*self._as_rows(labels, kept, mask))
         return nd.sum(nd.reshape(of_rows, (-1, kept.cache.a.shape[0])), 0)
 
-    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Array:
         """Do as every layer with a loss; the delta's rows are places."""
         return nd.addi(delta, rows_of_places(self.delta_of(epsilon, kept.cache, kept.context)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import nd
 from nd.activations import Activation
 from nd.arguments import Count, Retained
 from nd.typing import Array
+from optimize.builder import Builder
 
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
@@ -128,12 +129,12 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
         return loss, OcnnDelta(delta, delta)
 
-    def weighted_delta(self, delta: Any, weight: float) -> OcnnDelta:
+    def weighted_delta(self, delta: OcnnDelta, weight: float) -> OcnnDelta:
         """Do as every layer with a loss; `backward_delta` multiplies what the parameters are of it."""
         of_loss = nd.muli(delta.of_loss, weight)
         return OcnnDelta(of_loss, of_loss, weight)
 
-    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> OcnnDelta:
+    def with_epsilon(self, delta: OcnnDelta, epsilon: Array, kept: Kept) -> OcnnDelta:
         """Do as every layer with a loss; no activation is applied to the outputs."""
         return delta._replace(of_all=nd.addi(epsilon, delta.of_all))
 
@@ -231,7 +232,7 @@ class OCNNOutputLayer(FeedForwardConf):
     runtime: ClassVar = OcnnRuntime
     loss: ClassVar[None] = None
     """Its own; that there is one tells that the layer is the last."""
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **BaseLayerConf.builder_verbs,
         "hidden_layer_size": lambda builder, size: builder.hidden_size(size),
     }
@@ -247,7 +248,7 @@ class OCNNOutputLayer(FeedForwardConf):
         {**TIMED, "hasBias": True, "lastEpochSinceRUpdated": 0},
         package="org.deeplearning4j.nn.conf.ocnn.",
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None, "hidden_size": None}
+    shape_fields: ClassVar[Mapping[str, object]] = {"n_in": None, "hidden_size": None}
 
     def __post_init__(self) -> None:
         super().__post_init__()

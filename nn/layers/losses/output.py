@@ -80,11 +80,11 @@ class OutputMixin:
             refuse_returned(f"loss {type(self.conf.loss).__name__}: score", loss, nd.sum(a))
         return loss
 
-    def weighted_delta(self, delta: Any, weight: float) -> Any:
+    def weighted_delta(self, delta: Any, weight: float) -> object:
         """Return the gradient from `loss_and_delta`, used up, of a loss that is multiplied by a weight."""
         return nd.muli(delta, weight)
 
-    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> object:
         """Add to the gradient from `loss_and_delta` what readers of the activations hand back; one for both.
 
         Parameters
@@ -198,7 +198,7 @@ class OutputLayer(WithLoss, FeedForwardConf):
     has_bias: bool = True
     runtime: ClassVar = OutputRuntime
     form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **LOSS}, TIMED)
-    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
+    shape_fields: ClassVar[Mapping[str, object]] = {**FeedForwardConf.shape_fields, "has_bias": True}
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return self.matrix_specs(self.has_bias)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import nd
 from nd.activations import ReLU
@@ -15,6 +15,7 @@ from nd.arrays import batch_norm
 from nd.checks import describe_shape
 from nd.typing import Array
 from optimize import Updater
+from optimize.builder import Builder
 
 from ...terms import data_formats
 from ...terms.builder_names import of_parameter
@@ -281,7 +282,7 @@ class BatchNormalization(SameSizeConf):
     minibatch: bool = True
     data_format: str | None = None
     runtime: ClassVar = BatchNormalizationRuntime
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **SameSizeConf.builder_verbs, "constrain_beta": of_parameter("beta"), "constrain_gamma": of_parameter("gamma"),
         "beta_constraints": of_parameter("beta"), "gamma_constraints": of_parameter("gamma"),
     }  # fmt: skip
@@ -300,7 +301,7 @@ class BatchNormalization(SameSizeConf):
         {**TIMED, "cudnnAllowFallback": True},
         absent={"useLogStd": False},
     ).formatted("cnn2DFormat")
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         "n_out": None, "n_in": 0, "use_log_std": False, "lock_gamma_beta": False,
     }  # fmt: skip
 

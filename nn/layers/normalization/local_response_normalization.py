@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import nd
 from nd.arguments import NonNegative, Positive, Range
@@ -72,7 +72,7 @@ class LocalResponseRuntime(LayerRuntime):
 
         self._forward, self._ratio, self._back = map(nd.Elementwise, (forward, ratio, back))
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         if not nd.is_array(x):

@@ -78,7 +78,7 @@ class AvgPooling(Pooling):
     def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
         total = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True)
         places = math.prod(x.shape[axis] for axis in axes)
-        count: Any = float(places)
+        count: Array | float = float(places)
         if mask is not None:  # an axis of length 1 of the mask counts for all of the input's
             times = places / math.prod(mask.shape[axis] for axis in axes)
             counted = nd.multiply(nd.sum(mask, axes, keepdims=True), times)
@@ -153,7 +153,7 @@ class GlobalPoolingRuntime(LayerRuntime):
     def setup(self) -> None:
         self.pooling = POOLINGS[self.conf.pooling_type](self.conf.pnorm)
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         axes = self._axes_of(x)

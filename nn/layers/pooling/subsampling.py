@@ -29,12 +29,12 @@ class SubsamplingRuntime(WindowsRuntime):
     pure = splits = True
     takes_dropout = False
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         return self.pool(x, self.windows.over(x, None), ctx.buffer)
 
-    def pool(self, x: Array, window: Window, buffer: Buffers) -> tuple[Array, Any]:
+    def pool(self, x: Array, window: Window, buffer: Buffers) -> tuple[Array, object]:
         """Return the pooled ``x [N, C, H, W]``, and a cache for `backward`."""
         conf = self.conf
         if conf.pooling_type == PoolingType.MAX:

@@ -31,7 +31,7 @@ class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
 
     pure = splits = True
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         window = self.windows.over(x, None)

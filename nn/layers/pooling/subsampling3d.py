@@ -25,7 +25,7 @@ class Subsampling3DRuntime(WindowsRuntime):
 
     pure = splits = True
 
-    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, object]:
         if not ctx.activates:
             return x, None
         window = self.windows.over(x, None)

@@ -63,7 +63,7 @@ def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
     return nd.reshape(columns, (n, 1, columns.shape[2], *plane))
 
 
-def _pooled(label: str, conf: Any, mask: Array, geometry: Sequence[Geometry], buffers: Buffers) -> Array:
+def _pooled(label: str, conf: object, mask: Array, geometry: Sequence[Geometry], buffers: Buffers) -> Array:
     """Return the largest under every window over two axes; 0 where there is nothing but padding."""
     if all(cells[:3] == _STAYS[:3] for cells in geometry):
         return mask

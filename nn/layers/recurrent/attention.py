@@ -164,7 +164,7 @@ class AttentionConf(SameDiffConf, SeriesConf):
         },
         {"paramWeightInit": None},
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = {
         "n_in": None, "n_out": None, "n_heads": 1, "head_size": 0, "project_input": False,
     }  # fmt: skip
 
@@ -271,7 +271,7 @@ class LearnedSelfAttentionLayer(AttentionConf):
     n_queries: Count | None = None
     runtime: ClassVar = LearnedSelfAttentionRuntime
     form: ClassVar[JavaForm] = AttentionConf.form.more({"nqueries": ("n_queries", "size")})
-    shape_fields: ClassVar[Mapping[str, Any]] = {**AttentionConf.shape_fields, "n_queries": None}
+    shape_fields: ClassVar[Mapping[str, object]] = {**AttentionConf.shape_fields, "n_queries": None}
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.typing import Array
+from optimize.builder import Builder
 
 from ...terms import data_formats
 from ...terms.builder_names import of_parameter
@@ -55,8 +56,8 @@ class RecurrentConf(SeriesConf):
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(
         {"weightInitFnRecurrent": ("weight_init_recurrent", "weight init")}, TIMED
     ).formatted("rnnDataFormat")
-    shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    shape_fields: ClassVar[Mapping[str, object]] = FeedForwardConf.shape_fields
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         **SeriesConf.builder_verbs,
         "constrain_input_weights": of_parameter("W"), "constrain_recurrent": of_parameter("RW"),
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import nd
 from nd.arrays import standard
@@ -284,7 +284,7 @@ class Bidirectional(WrappingConf):
         return tuple(replace(spec, name=side + spec.name) for side in _SIDES for spec in inside)
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
-        inside: Any = super().output_type(label, input_type)
+        inside = super().output_type(label, input_type)
         if isinstance(inside, RecurrentType):
             return replace(inside, n=inside.n * self._factor)
         if isinstance(inside, FeedForwardType):

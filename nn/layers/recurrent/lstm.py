@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation, Sigmoid, Tanh, get_activation
@@ -61,7 +61,7 @@ class LstmRuntime(LstmUnits):
     pure = splits = True
     state_names = ("prevAct", "prevMem")
 
-    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, object, State]:
         self.check_series(x)
         passed = self.lstm.forward(x, weights_of(params), state, _mask_inside(ctx), ctx.buffer, ctx.training)
         return passed.outputs, Cache(x, passed), passed.state
@@ -103,7 +103,7 @@ class LstmConf(RecurrentConf):
         {"helperAllowFallback": True},
         absent={"forgetGateBiasInit": 0.0},
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = RecurrentConf.shape_fields
+    shape_fields: ClassVar[Mapping[str, object]] = RecurrentConf.shape_fields
     peepholes: ClassVar[int] = 0
     """Columns of them behind the recurrent weights."""
 

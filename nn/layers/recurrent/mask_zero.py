@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import nd
 from nd.checks import describe_shape
@@ -13,13 +13,18 @@ from ...terms.java_form import JavaForm
 from ..runtime import Context, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
+if TYPE_CHECKING:
+    from ..runtime import Kept
+
 
 class MaskZeroRuntime(WrappingRuntime):
     """The other layer, with a mask that its input says."""
 
     pure = splits = True
 
-    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+    def forward_from(
+        self, x: Array, state: State, params: Params, ctx: Context
+    ) -> tuple[Array, Kept, tuple[Array, ...]]:
         if x.ndim != 3:
             raise nd.ShapeError(
                 f"{self.label}: expected time series [N, C, T], got {describe_shape(x.shape)}. Set the network's "

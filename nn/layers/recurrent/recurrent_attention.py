@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation
@@ -259,7 +259,7 @@ class RecurrentAttentionLayer(AttentionConf):
     form: ClassVar[JavaForm] = AttentionConf.form.more(
         {"activation": ("activation", ACTIVATION_NAME), **BIAS}, derived={"timeSteps": lambda conf: 0}
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {**AttentionConf.shape_fields, "has_bias": True}
+    shape_fields: ClassVar[Mapping[str, object]] = {**AttentionConf.shape_fields, "has_bias": True}
 
     def __post_init__(self) -> None:
         super().__post_init__()

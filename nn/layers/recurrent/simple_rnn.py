@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import nd
 from nd.recurrent.simple import SimplePass, SimpleRnnLoop, SimpleWeights
@@ -38,7 +38,7 @@ class SimpleRnnRuntime(RecurrentRuntime):
     def setup(self) -> None:
         self.loop = SimpleRnnLoop(self.conf.activation)
 
-    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, object, State]:
         self.check_series(x)
         passed = self.loop.forward(x, _weights_of(params), state, ctx.mask, ctx.buffer, ctx.training)
         return passed.outputs, Cache(x, passed), passed.state
@@ -88,7 +88,7 @@ class SimpleRnn(RecurrentConf):
     form: ClassVar[JavaForm] = RecurrentConf.form.more(
         {"hasLayerNorm": ("has_layer_norm", "plain")}, package="recurrent."
     )
-    shape_fields: ClassVar[Mapping[str, Any]] = {"has_layer_norm": False, **RecurrentConf.shape_fields}
+    shape_fields: ClassVar[Mapping[str, object]] = {"has_layer_norm": False, **RecurrentConf.shape_fields}
 
     def __post_init__(self) -> None:
         super().__post_init__()
