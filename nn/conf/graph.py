@@ -66,7 +66,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
     made_by: ClassVar[str] = "Say NeuralNetConfiguration(...).graph(inputs=..., nodes=..., outputs=...)."
 
     @staticmethod
-    def GraphBuilder(base: Any = None) -> Builder:
+    def GraphBuilder(base: object = None) -> Builder:
         """Start DL4J's fluent style, with the settings of a network or their Builder."""
         from .graph_builder import graph_builder
 
@@ -165,7 +165,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
         )
 
 
-def labelled(vertices: Mapping[str, LayerConf | VertexConf]) -> list[tuple[str, Any]]:
+def labelled(vertices: Mapping[str, LayerConf | VertexConf]) -> list[tuple[str, object]]:
     """Return layers and vertices with the names that messages have for them."""
     return [(node_label(name, conf), conf) for name, conf in vertices.items()]
 

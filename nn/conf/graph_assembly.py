@@ -62,7 +62,7 @@ class Graph(NamedTuple):
         self.vertex_inputs[name] = sources
 
 
-def graph_of(nodes: Mapping[str, Any], preprocessors: Mapping[str, InputPreProcessor]) -> Graph:
+def graph_of(nodes: Mapping[str, object], preprocessors: Mapping[str, InputPreProcessor]) -> Graph:
     """Return the graph of ``{name: (layer or vertex, input, ...)}``."""
     if not isinstance(nodes, Mapping):
         raise nd.ConfigurationError(f"graph: nodes must map names to (layer or vertex, input, ...), got {nodes!r}.")
@@ -136,7 +136,7 @@ def assemble(
     return conf
 
 
-def _several(kind: str, names: Any) -> tuple[str, ...]:
+def _several(kind: str, names: object) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
     if isinstance(names, str):
         return (names,)
@@ -145,7 +145,7 @@ def _several(kind: str, names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:
+def _names_and_types(inputs: object) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:
     if not isinstance(inputs, Mapping):
         return _several("inputs", inputs), None
     types = tuple(inputs.values())
@@ -169,7 +169,9 @@ def _check_preprocessors(graph: Graph) -> None:
             )
 
 
-def _resolved(base: NeuralNetConfiguration, name: str, index: int, conf: LayerConf | VertexConf) -> Any:
+def _resolved(
+    base: NeuralNetConfiguration, name: str, index: int, conf: LayerConf | VertexConf
+) -> LayerConf | VertexConf:
     if isinstance(conf, VertexConf):
         return conf.resolved(base, index)
     if not type(conf.innermost).__module__.startswith("nn."):

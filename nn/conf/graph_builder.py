@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +19,8 @@ from .graph_assembly import Graph, assemble
 from .truncated import check_truncated
 
 if TYPE_CHECKING:
+    from ..layers.base import LayerConf
+    from ..vertices.base import VertexConf
     from .graph import ComputationGraphConfiguration
     from .network import NeuralNetConfiguration
 
@@ -36,14 +38,14 @@ def graph_builder(base: Any = None) -> Builder:
     return Builder(GraphSettings, base=base, inputs=[], outputs=[], input_types=[], nodes={}, preprocessors={}, last=())
 
 
-def _inputs_verb(builder: Builder, *names: Any) -> Builder:
+def _inputs_verb(builder: Builder, *names: object) -> Builder:
     given = _flat(names)
     builder.given["inputs"] = [*builder.given["inputs"], *given]
     builder.given["last"] = tuple(given[-1:])
     return builder
 
 
-def _vertex_verb(builder: Builder, name: str, vertex: Any, *inputs: Any) -> Builder:
+def _vertex_verb(builder: Builder, name: str, vertex: LayerConf | VertexConf, *inputs: object) -> Builder:
     """``addVertex(name, vertex, inputs...)`` and ``addLayer(name, layer, [preprocessor,] inputs...)``."""
     nodes = builder.given["nodes"]
     if not isinstance(name, str):
@@ -59,19 +61,19 @@ def _vertex_verb(builder: Builder, name: str, vertex: Any, *inputs: Any) -> Buil
     return builder
 
 
-def _append_verb(builder: Builder, name: str, vertex: Any, *preprocessor: Any) -> Builder:
+def _append_verb(builder: Builder, name: str, vertex: LayerConf | VertexConf, *preprocessor: object) -> Builder:
     last = builder.given["last"]
     if not last:
         raise nd.ConfigurationError(f"graph: {name!r} must be appended to an input or a vertex, got none before it.")
     return _vertex_verb(builder, name, vertex, *preprocessor, *last)
 
 
-def _outputs_verb(builder: Builder, *names: Any) -> Builder:
+def _outputs_verb(builder: Builder, *names: object) -> Builder:
     builder.given["outputs"] = _flat(names)
     return builder
 
 
-def _input_types_verb(builder: Builder, *types: Any) -> Builder:
+def _input_types_verb(builder: Builder, *types: object) -> Builder:
     builder.given["input_types"] = [*builder.given["input_types"], *_flat(types)]
     return builder
 
@@ -88,7 +90,7 @@ def _remove_verb(builder: Builder, name: str, remove_connections: bool = True) -
     return builder
 
 
-def _flat(names: Sequence[Any]) -> list[Any]:
+def _flat(names: Sequence[object]) -> list[object]:
     return [one for several in names for one in (several if isinstance(several, (list, tuple)) else [several])]
 
 
@@ -122,7 +124,7 @@ class GraphSettings:
         "network_inputs": "inputs", "network_outputs": "outputs", "t_bptt_backward_length": "tbptt_back_length",
         "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., object]]] = {
         "add_inputs": _inputs_verb,
         "add_layer": _vertex_verb,
         "add_vertex": _vertex_verb,
@@ -157,15 +159,15 @@ class GraphSettings:
                 f"GraphBuilder: expected a type for each of the inputs {self.inputs}, got {self.input_types}."
             )
         given = {name: getattr(self, name) for name in ("dtype", "validate_output_layer_config")}
-        changes: Any = {name: value for name, value in given.items() if value is not None}
+        changes = {name: value for name, value in given.items() if value is not None}
         base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
         graph = Graph({}, {}, {})
         for name, (vertex, *inputs) in self.nodes.items():
             graph.add(name, vertex, inputs)
         graph.preprocessors.update(self.preprocessors)
-        types: Any = self.input_types or [None] * len(self.inputs)
-        inputs_with_types: Any = dict(zip(self.inputs, types, strict=True)) if self.input_types else self.inputs
-        series: Any = {name: getattr(self, name) for name in OF_SERIES}
+        types: Sequence[InputType | None] = self.input_types or [None] * len(self.inputs)
+        inputs_with_types = dict(zip(self.inputs, types, strict=True)) if self.input_types else self.inputs
+        series = {name: getattr(self, name) for name in OF_SERIES}
         series["backprop_type"] = JAVA_BACKPROP_TYPES.get(series["backprop_type"], series["backprop_type"])
         if self.validate_tbptt_config:
             check_truncated(series["backprop_type"], labelled(graph.vertices))

@@ -84,7 +84,7 @@ def topological_order(inputs: Sequence[str], vertex_inputs: Mapping[str, Sequenc
 
 
 def stored_order(
-    document: Mapping[str, Any], inputs: Sequence[str], vertices: Sequence[str], before: Mapping[str, Sequence[str]]
+    document: Mapping[str, object], inputs: Sequence[str], vertices: Sequence[str], before: Mapping[str, Sequence[str]]
 ) -> list[str] | None:
     """Return the order that a configuration carries, by names, by indices or by both; None if it carries none.
 
@@ -128,7 +128,7 @@ def stored_order(
     return order
 
 
-def _order_in(document: Mapping[str, Any], key: str) -> list[Any] | None:
+def _order_in(document: Mapping[str, object], key: str) -> list[Any] | None:
     order = document.get(key)
     if order is not None and not isinstance(order, list):
         raise FormatError(f"configuration: {key} must be a list of vertices, got {shown(order)}.")

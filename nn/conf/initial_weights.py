@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..terms.params import ParamView
 
 
-def draw_params(layer: Any, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
+def draw_params(layer: object, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
     """Let all parameters of a layer or vertex start, as often as Java does."""
     for _ in range(getattr(layer, "drawings", 1)):
         for view in views:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .network import NeuralNetConfiguration
 
 
-def list_verb(builder: Builder, *layers: Any) -> Builder:
+def list_verb(builder: Builder, *layers: object) -> Builder:
     """Go on with a list of layers, of which some may be given."""
     if len(layers) == 1 and isinstance(layers[0], (list, tuple)):
         layers = tuple(layers[0])
@@ -43,7 +43,7 @@ def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPrePr
     return builder
 
 
-def _types_verb(builder: Builder) -> Any:
+def _types_verb(builder: Builder) -> object:
     given = builder.given.get("input_type") or builder.given.get("set_input_type")
     if given is None:
         raise nd.ConfigurationError(
@@ -76,7 +76,7 @@ class ListSettings:
         "data_type": "dtype", "validate_output_config": "validate_output_layer_config",
         "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., object]]] = {
         "input_pre_processor": item_verb("preprocessors"),
         "input_pre_processors": _preprocessors_verb,
         "get_layer_activation_types": _types_verb,
@@ -96,10 +96,10 @@ class ListSettings:
             raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
         ordered = [self.layers[index] for index in range(len(self.layers))]
         given = {name: getattr(self, name) for name in ("dtype", "validate_output_layer_config")}
-        changes: Any = {name: value for name, value in given.items() if value is not None}
+        changes = {name: value for name, value in given.items() if value is not None}
         base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
         input_type = self.input_type or self.set_input_type
-        series: Any = {name: getattr(self, name) for name in OF_SERIES}
+        series = {name: getattr(self, name) for name in OF_SERIES}
         series["backprop_type"] = JAVA_BACKPROP_TYPES.get(series["backprop_type"], series["backprop_type"])
         series["validate_tbptt_config"] = self.validate_tbptt_config
         return base.list(*ordered, input_type=input_type, preprocessors=self.preprocessors, **series)

@@ -284,7 +284,7 @@ class NeuralNetConfiguration(Checked):
         return assemble(self, inputs, graph, outputs, allow_disconnected, **more)
 
 
-def _check_truncated(who: str, validate: bool, backprop_type: str, named: Iterable[tuple[str, Any]]) -> None:
+def _check_truncated(who: str, validate: bool, backprop_type: str, named: Iterable[tuple[str, object]]) -> None:
     """Refuse what truncated backprop cannot train, given with its labels, unless that is not to be looked at."""
     if validate is not True:
         validate = converted(who, "validate_tbptt_config", SWITCH, validate, True)

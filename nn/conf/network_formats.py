@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..layers.base import LayerConf, label_of
 from ..terms.data_formats import channels_last, outward
 from ..terms.preprocessors import InputPreProcessor
 from ..vertices.base import VertexConf
+
+if TYPE_CHECKING:
+    from .nodes import NetworkConfiguration, NodeConf
 
 
 def settled(
@@ -75,7 +78,7 @@ class NetworkFormats:
         Every node's configuration and preprocessor, in the format of what comes in.
     """
 
-    def __init__(self, conf: Any) -> None:
+    def __init__(self, conf: NetworkConfiguration) -> None:
         types = conf.network_input_types()
         known: dict[int, str | None] = {-1 - k: None if kind is None else kind.format for k, kind in enumerate(types)}
         wanted = wanted_of(conf.nodes)
@@ -95,12 +98,12 @@ class NetworkFormats:
         self.outputs = tuple(self.behind[number] for number in conf.output_nodes)
         self.last_of_outputs = tuple(name if channels_last(name) else None for name in self.outputs)
 
-    def turned(self, features: Sequence[Any], activations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def turned(self, features: Sequence[object], activations: Sequence[object]) -> tuple[list[Any], list[Any]]:
         """View the features of all inputs and the activations of all nodes as users see them."""
         return list(map(outward, features, self.inputs)), list(map(outward, activations, self.behind))
 
 
-def wanted_of(nodes: Sequence[Any]) -> dict[int, str]:
+def wanted_of(nodes: Sequence[NodeConf]) -> dict[int, str]:
     """Return number of an input of the network, below 0, or of a vertex that makes new axes -> the format behind it.
 
     That is the first one that a layer behind it says.

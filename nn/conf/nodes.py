@@ -99,7 +99,7 @@ class NodeConf(NamedTuple):
 
     def types(self, arriving: Sequence[InputType]) -> NodeTypes:
         """Return the types of the inputs, behind the preprocessor, and of the output; errors if they do not fit."""
-        conf: Any = self.conf
+        conf = self.conf
         if not isinstance(conf, LayerConf):
             return NodeTypes(tuple(arriving), conf.output_types(self.label, arriving))
         (kind,) = arriving
@@ -178,7 +178,7 @@ class NetworkConfiguration(Checked):
         """Return the type of every input, None where it is not known."""
         raise NotImplementedError
 
-    def with_confs(self, confs: Sequence[Any]) -> Self:
+    def with_confs(self, confs: Sequence[object]) -> Self:
         """Return a copy with other layers and vertices in the place of those of `nodes`."""
         raise NotImplementedError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from nd import ConfigurationError
 from nd.activations import (
@@ -39,7 +38,7 @@ _OUTSIDE_OF_0_TO_1 = frozenset({
 _SWITCH = "To have it all the same, set validate_output_layer_config=False."
 
 
-def check_output_layers(layers: Iterable[tuple[str, Any]]) -> None:
+def check_output_layers(layers: Iterable[tuple[str, object]]) -> None:
     """Refuse layers, given with their labels, that have a loss which does not fit on their activation.
 
     Raises
@@ -91,7 +90,7 @@ def exceeds_0_to_1(activation: Activation, has_parameters: bool) -> bool:
     return type(activation) in _OUTSIDE_OF_0_TO_1 and not passed_on
 
 
-def check_classifier(who: str, label: str, layer: Any) -> None:
+def check_classifier(who: str, label: str, layer: object) -> None:
     """Refuse to evaluate outputs that are no probabilities as a classifier's.
 
     Raises

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import nd
 from nd.arguments import shown
@@ -15,7 +14,7 @@ from ..terms.params import ParamSpec
 
 def check_class(label: str, layer: LayerConf) -> None:
     """Raise ConfigurationError unless the class of a layer has a runtime, and parameters that can be."""
-    runtime: Any = getattr(layer, "runtime", None)
+    runtime = getattr(layer, "runtime", None)
     if not (isinstance(runtime, type) and issubclass(runtime, LayerRuntime)):
         given = "none" if runtime is None else shown(runtime)
         raise nd.ConfigurationError(
@@ -25,7 +24,7 @@ def check_class(label: str, layer: LayerConf) -> None:
     _check_specs(label, layer, layer.param_specs())
 
 
-def _check_specs(label: str, layer: LayerConf, specs: Any) -> None:
+def _check_specs(label: str, layer: LayerConf, specs: tuple[ParamSpec, ...]) -> None:
     if not isinstance(specs, (list, tuple)) or not all(isinstance(spec, ParamSpec) for spec in specs):
         given = "a ParamSpec alone" if isinstance(specs, ParamSpec) else shown(specs)
         raise nd.ConfigurationError(

@@ -63,7 +63,7 @@ _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS
 """Name of the kind -> last part of the name in files -> class."""
 
 
-def register(part: Class, java_class: str | None = None, form: Any = None) -> Class:
+def register(part: Class, java_class: str | None = None, form: object = None) -> Class:
     """Make a class of one's own known by name, so that networks with it are saved and loaded; return the class.
 
     Parameters
@@ -151,7 +151,7 @@ def unknown_part(kind: str, part: type) -> ConfigurationError:
     )
 
 
-def _checked_kind(part: Any) -> Kind:
+def _checked_kind(part: type) -> Kind:
     kind = kind_of(part) if isinstance(part, type) else None
     if kind is None:
         names = ", ".join(known.base.__name__ for known in KINDS)
@@ -175,7 +175,7 @@ def _checked_kind(part: Any) -> Kind:
     return kind
 
 
-def _free_name(kind: Kind, part: type, java_class: Any) -> str:
+def _free_name(kind: Kind, part: type, java_class: str) -> str:
     """Return the last part of a class's name, by which files are read; raise unless it is free for this class."""
     name = java_class.rpartition(".")[2] if isinstance(java_class, str) else ""
     if not name:

@@ -56,7 +56,7 @@ def _check_line_search(algorithm: str, node: NodeConf) -> None:
     check_line_search(f"{node.label}, with optimization_algo={str(algorithm)!r}", updaters, normalizes)
 
 
-def _needs_sizes(conf: Any) -> bool:
+def _needs_sizes(conf: object) -> bool:
     loss = getattr(conf, "loss", None)
     limits = isinstance(loss, Loss) and (loss.limits_outputs or getattr(loss, "weights", None) is not None)
     return limits or isinstance(getattr(conf, "drop_out", None), SpatialDropout)
@@ -64,7 +64,7 @@ def _needs_sizes(conf: Any) -> bool:
 
 def _check_sizes(node: NodeConf, types: NodeTypes | None) -> None:
     """Refuse a loss that is for another number of outputs, and dropout of channels where there are none."""
-    conf: Any = node.conf
+    conf = node.conf
     loss = getattr(conf, "loss", None)
     outputs = getattr(conf, "n_out", None) if types is None else types.output.shape[0]
     if isinstance(loss, Loss) and outputs is not None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
 from optimize.builder import Builder
+
+if TYPE_CHECKING:
+    from optimize.constraints import LayerConstraint
+
 
 SETTING_NAMES = {
     "activation_fn": "activation", "all_param_constraints": "constrain_all_parameters",
@@ -49,7 +53,7 @@ IGNORED_BY_LAYERS = frozenset({
 _CHANNELS_FIRST = ("NCHW", "NCW", "NCDHW")
 
 
-def set_format(builder: Builder, data_format: Any) -> Builder:
+def set_format(builder: Builder, data_format: object) -> Builder:
     """Set a layer's data_format, which Java calls differently from layer to layer; others take channels first."""
     if builder.knows("data_format"):
         return builder.put("data_format", data_format)
@@ -72,7 +76,7 @@ FORMAT_VERBS: dict[str, Callable[..., Builder]] = dict.fromkeys(
 def of_parameter(name: str) -> Callable[..., Builder]:
     """Return the verb that constrains one parameter of a layer: ``constrainGamma``."""
 
-    def constrain(builder: Builder, *constraints: Any) -> Builder:
+    def constrain(builder: Builder, *constraints: LayerConstraint) -> Builder:
         given = constraints[0] if len(constraints) == 1 and isinstance(constraints[0], (list, tuple)) else constraints
         before = builder.given.get("constraints") or ()
         builder.given["constraints"] = (*before, *(replace(constraint, params=(name,)) for constraint in given))

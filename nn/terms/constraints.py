@@ -12,13 +12,13 @@ UNSET: dict[str, Any] = dict.fromkeys(FIELDS)
 """Of layers and of networks, in the order in which DL4J applies them."""
 
 
-def normalise_constraints(conf: Any, *names: str) -> None:
+def normalise_constraints(conf: object, *names: str) -> None:
     """Turn fields of a frozen configuration into checked tuples."""
     for name in names:
         object.__setattr__(conf, name, as_constraints(type(conf).__name__, name, getattr(conf, name)))
 
 
-def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerConstraint, ...] | None:
+def placed_constraints(label: str, layer: Any, defaults: object) -> tuple[LayerConstraint, ...] | None:
     """Return a layer's constraints, with the names of their parameters; without any, the network's.
 
     Raises

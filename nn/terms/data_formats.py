@@ -39,7 +39,7 @@ def rows_of(data_format: str | None) -> str:
     return ROWS[data_format == SERIES[1]]
 
 
-def check_format(who: str, data_format: Any, formats: tuple[str, ...]) -> str | None:
+def check_format(who: str, data_format: str | None, formats: tuple[str, ...]) -> str | None:
     """Return a format by its name in capitals, None for None; raise ConfigurationError if it is none of `formats`."""
     if data_format is None:
         return None
@@ -83,7 +83,7 @@ def agreed_format(label: str, own: str | None, formats: tuple[str, ...], incomin
     return chosen
 
 
-def arranged(sizes: tuple[Any, ...], data_format: str | None) -> tuple[Any, ...]:
+def arranged(sizes: tuple[object, ...], data_format: str | None) -> tuple[Any, ...]:
     """Return the shape ``(C, ...)`` of an example as it is in that format."""
     return (*sizes[1:], sizes[0]) if channels_last(data_format) and len(sizes) > 1 else sizes
 
@@ -119,7 +119,7 @@ def outward(x: Any, data_format: str | None) -> Any:
     return _permuted(x, axes_outward(data_format, x.ndim))
 
 
-def _permuted(x: Any, axes: tuple[int, ...]) -> Any:
+def _permuted(x: Any, axes: tuple[int, ...]) -> object:
     """View an array of the backend, or of the host, with its axes in another order."""
     return nd.permute(x, axes) if nd.is_array(x) else x.transpose(axes)
 

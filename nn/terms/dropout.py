@@ -129,7 +129,7 @@ class AlphaDropout(Retaining, IDropout):
         a = 1.0 / math.sqrt(p + self.limit**2 * p * (1.0 - p))
         return p, a, -a * (1.0 - p) * self.limit
 
-    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+    def apply_dropout(self, x: Array, numbers: tuple[Array | float, ...], buffers: Buffers) -> tuple[Array, Array]:
         p, a, b = numbers
         d, out = buffers("drop_mask", x.shape), buffers("dropped", x.shape)
         drawn = nd.random.get_random().bernoulli(math.prod(x.shape), nd.dtype_name(d), p)
@@ -172,7 +172,7 @@ class GaussianDropout(IDropout):
         rate = self.value_of("rate", iteration, epoch)
         return (math.sqrt(rate / (1.0 - rate)),)
 
-    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+    def apply_dropout(self, x: Array, numbers: tuple[Array | float, ...], buffers: Buffers) -> tuple[Array, Array]:
         noise = _gaussian(buffers("drop_mask", x.shape), 1.0, numbers[0])
         return nd.multiply(x, noise, nd.buffer_like(x, buffers, "dropped")), noise
 
@@ -207,7 +207,7 @@ class GaussianNoise(IDropout):
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
         return (self.value_of("stddev", iteration, epoch),)
 
-    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, None]:
+    def apply_dropout(self, x: Array, numbers: tuple[Array | float, ...], buffers: Buffers) -> tuple[Array, None]:
         noise = _gaussian(buffers("dropped", x.shape), 0.0, numbers[0])
         return nd.addi(noise, x), None
 
@@ -239,7 +239,7 @@ class SpatialDropout(Retaining, IDropout):
     retained: ClassVar[str] = "channels"
     p: Probability
 
-    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+    def apply_dropout(self, x: Array, numbers: tuple[Array | float, ...], buffers: Buffers) -> tuple[Array, Array]:
         if x.ndim < 3:
             raise nd.ShapeError(
                 f"SpatialDropout: expected input [N, C, ...] of rank 3 or more, got {describe_shape(x.shape)}. "

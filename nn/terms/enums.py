@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd.activations import Activation as Activation
 from nd.java_enums import JavaEnum
 from nd.losses import LOSSES
 from optimize import Updater as Updater
+
+if TYPE_CHECKING:
+    from nd.losses.base import Loss
 
 
 class BackpropType(JavaEnum):
@@ -78,7 +81,7 @@ class WeightInit(JavaEnum):
 class LossFunction(JavaEnum):
     """Loss functions; formulas in `nd.losses`."""
 
-    def get_i_loss_function(self) -> Any:
+    def get_i_loss_function(self) -> Loss:
         """Return the function."""
         from nd.losses import get_loss
 

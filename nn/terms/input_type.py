@@ -83,7 +83,7 @@ class InputType(Checked, metaclass=SuggestingType):
         return RecurrentType(size, time_series_length, data_format)
 
     @staticmethod
-    def infer_input_type(x: Any) -> InputType:
+    def infer_input_type(x: object) -> InputType:
         """Return the type of an array ``[N, ...]`` of 2 to 5 axes; raise ShapeError or DTypeError for anything else."""
         if not nd.is_array(x):
             raise nd.DTypeError(f"infer_input_type: expected an array, got {shown(x)}. Make one with nd.create.")
@@ -97,7 +97,7 @@ class InputType(Checked, metaclass=SuggestingType):
         return make(*sizes)
 
     @staticmethod
-    def infer_input_types(*arrays: Any) -> list[InputType]:
+    def infer_input_types(*arrays: object) -> list[InputType]:
         """Return `infer_input_type` of every array."""
         return [InputType.infer_input_type(x) for x in arrays]
 

@@ -40,7 +40,7 @@ class JavaForm(NamedTuple):
     """Values that Java writes beside the fields and computes by itself when it reads: a function of the configuration,
     or one of its attributes and a codec."""
 
-    def more(self, fields: Fields = _NOTHING, constants: Mapping[str, Any] = _NOTHING, **changes: Any) -> JavaForm:
+    def more(self, fields: Fields = _NOTHING, constants: Mapping[str, object] = _NOTHING, **changes: Any) -> JavaForm:
         """Return a form with further fields and constants; `changes` replace its other parts."""
         return self._replace(fields={**self.fields, **fields}, constants={**self.constants, **constants}, **changes)
 
@@ -79,7 +79,7 @@ CUDNN = {
 }  # fmt: skip
 CONVOLUTIONS = {**TIMED, **CUDNN}
 WITHOUT_SIZES = {**TIMED, "nin": 0, "nout": 0}
-IDLE: dict[str, Any] = {
+IDLE: dict[str, object] = {
     **TIMED, "gainInit": 1.0, "constraints": None, "gradientNormalization": "None",
     "gradientNormalizationThreshold": 1.0,
     "activationFn": {"@class": "org.nd4j.linalg.activations.impl.ActivationSigmoid"},

@@ -117,7 +117,7 @@ def read_from_file() -> Iterator[None]:
         _from_file.reset(token)
 
 
-def warn_of_few(given: str, p: Any, kind: str = "Dropout", retained: str = "inputs") -> None:
+def warn_of_few(given: str, p: float | Schedule, kind: str = "Dropout", retained: str = "inputs") -> None:
     """Warn, once in a process, of a probability to retain that may have been meant as one to drop: it is below 0.5.
 
     Parameters
@@ -171,7 +171,7 @@ class NumbersInForce:
         self.noise = noise
         self.scheduled = noise.scheduled
         self._written = noise.numbers(0, 0)
-        self.values: tuple[Any, ...] = self._written
+        self.values: tuple[float | Array, ...] = self._written
         if self.scheduled:
             self._memory = nd.create(list(self._written), dtype=dtype)
             cells = range(len(self._written))

@@ -23,7 +23,7 @@ _KINDS: dict[str, type[Regularization]] = {
 """Field -> penalty, in the order in which they are applied."""
 
 
-def settle_penalties(conf: Any) -> None:
+def settle_penalties(conf: object) -> None:
     """Turn weight decay into `WeightDecay`, schedules that never change into their numbers, plain lists into fields.
 
     Raises
@@ -49,7 +49,7 @@ def settle_penalties(conf: Any) -> None:
             )
 
 
-def _settle_list(who: str, conf: Any, suffix: str) -> None:
+def _settle_list(who: str, conf: object, suffix: str) -> None:
     """Turn a list of penalties into `l1`, `l2` and `weight_decay`, where these can say the same."""
     penalties = getattr(conf, f"regularization{suffix}")
     if penalties is None:
@@ -70,19 +70,19 @@ def _settle_list(who: str, conf: Any, suffix: str) -> None:
         object.__setattr__(conf, f"{name}{suffix}", content)
 
 
-def _counts(value: Any) -> bool:
+def _counts(value: object) -> bool:
     return (value.coefficient if isinstance(value, WeightDecay) else value) not in (None, 0)
 
 
-def without_effect(layer: Any) -> dict[str, Any]:
+def without_effect(layer: object) -> dict[str, Any]:
     """Return None for the penalties of a layer that are 0."""
     return {name: None for name in PENALTIES if not _counts(getattr(layer, name))}
 
 
-def without_rivals(layer: Any, defaults: Defaults) -> Defaults:
+def without_rivals(layer: object, defaults: Defaults) -> Defaults:
     """Return the defaults without L2 where the layer has weight decay of its own, and the reverse; a list is alone."""
     pairs = [*RIVALS.items(), *((decay, l2) for l2, decay in RIVALS.items())]
-    taken: dict[str, Any] = {other: None for own, other in pairs if _counts(getattr(layer, own))}
+    taken = {other: None for own, other in pairs if _counts(getattr(layer, own))}
     for suffix in ("", "_bias"):
         if getattr(layer, f"regularization{suffix}") is not None:
             taken |= dict.fromkeys(f"{name}{suffix}" for name in _KINDS)
@@ -91,7 +91,7 @@ def without_rivals(layer: Any, defaults: Defaults) -> Defaults:
     return replace(defaults, **taken) if taken else defaults
 
 
-def regularization_of(layer: Any, suffix: str) -> tuple[Regularization, ...]:
+def regularization_of(layer: object, suffix: str) -> tuple[Regularization, ...]:
     """Return the penalties on weights (suffix ""), or on biases ("_bias"), in the order in which they are applied."""
     listed = getattr(layer, f"regularization{suffix}")
     if listed is not None:
@@ -101,7 +101,7 @@ def regularization_of(layer: Any, suffix: str) -> tuple[Regularization, ...]:
 
 
 def _setter(field: str, rival: str) -> Callable[..., Builder]:
-    def set_penalty(builder: Builder, *value: Any) -> Builder:
+    def set_penalty(builder: Builder, *value: object) -> Builder:
         builder.given[field] = given = value[0] if len(value) == 1 else value
         if _counts(given[0] if isinstance(given, tuple) else given):
             builder.given.pop(rival, None)

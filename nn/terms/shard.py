@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import nd
 from nd.typing import Array
@@ -23,7 +23,7 @@ class Shard(NamedTuple):
     """Whether rows that are time steps come step by step, row ``t * N + n``; else example by example."""
 
     def dropped(
-        self, dropout: IDropout, x: Array, numbers: tuple[Any, ...], buffers: Buffers
+        self, dropout: IDropout, x: Array, numbers: tuple[object, ...], buffers: Buffers
     ) -> tuple[Array, Array | None]:
         """Do as `IDropout.apply_dropout`, with the numbers that these examples have in a draw for the minibatch.
 

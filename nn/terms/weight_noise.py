@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.part import undefined
@@ -24,20 +24,20 @@ class IWeightNoise(Noise):
 
     apply_to_biases: bool = False
 
-    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+    def get_parameter(self, param: Array, numbers: tuple[Array | float, ...], out: Array) -> Array:
         """Write the stand-in for a parameter into `out`, of its shape; return it.
 
         `numbers` are from the method of that name, for the current iteration and epoch: floats, or arrays ``[]``.
         """
         undefined(self, "get_parameter(param, numbers, out)", "the stand-in for a parameter")
 
-    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Array | float, ...], out: Array, order: str) -> Array:
         """Do as `get_parameter`; `order`, "c" or "f", is that in which the parameter lies in the network's vector."""
         return self.get_parameter(param, numbers, out)
 
 
 class _DrawnInOrder(IWeightNoise):
-    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+    def get_parameter(self, param: Array, numbers: tuple[Array | float, ...], out: Array) -> Array:
         return self.get_in_order(param, numbers, out, "c")
 
 
@@ -75,7 +75,7 @@ class DropConnect(Retaining, _DrawnInOrder):
         object.__setattr__(self, "apply_to_biases", apply_to_biases)
         super().__init__(p, rate=rate)
 
-    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Array | float, ...], out: Array, order: str) -> Array:
         kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])
         return nd.multiply(param, nd.reshape_view(kept, tuple(param.shape), order), out)
 
@@ -108,7 +108,7 @@ class WeightNoise(_DrawnInOrder):
     additive: bool = True
     apply_to_biases: bool = False
 
-    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Array | float, ...], out: Array, order: str) -> Array:
         drawn = self.distribution.draw(nd.random.get_random(), param.shape, nd.dtype_name(param))
         noise = nd.reshape_view(drawn, tuple(param.shape), order)
         return nd.add(param, noise, out) if self.additive else nd.multiply(param, noise, out)

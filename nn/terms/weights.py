@@ -90,7 +90,7 @@ class ScaledWeightInit(Distribution):
                 f"ScaledWeightInit: name must be one of {', '.join(SCALED)}, which take a scale, got {self.name!r}."
             )
 
-    def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Any:
+    def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         raise nd.ConfigurationError(
             "ScaledWeightInit: must be the weight_init of a layer, got another use. Use a distribution."
         )
@@ -217,7 +217,7 @@ def settle_weight_init(conf: Any) -> None:
     object.__setattr__(conf, "dist", None)
 
 
-def weight_init_of(who: str, init: Any) -> str | Distribution | None:
+def weight_init_of(who: str, init: object) -> str | Distribution | None:
     """Return an initialisation by its name in small letters, or the distribution or None that was given."""
     if init is None or isinstance(init, Distribution):
         return init
@@ -225,14 +225,14 @@ def weight_init_of(who: str, init: Any) -> str | Distribution | None:
     return _SAME.get(name, name)
 
 
-def _weight_init_verb(builder: Builder, init: Any) -> Builder:
+def _weight_init_verb(builder: Builder, init: object) -> Builder:
     builder.given["weight_init"] = init
     if str(init).lower() != "distribution":
         builder.given.pop("dist", None)
     return builder
 
 
-def _dist_verb(builder: Builder, dist: Any) -> Builder:
+def _dist_verb(builder: Builder, dist: object) -> Builder:
     builder.given["dist"] = dist
     builder.given.pop("weight_init", None)
     return builder
