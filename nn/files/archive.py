@@ -16,7 +16,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from nd import FormatError, NdError, serde
 from nd.arguments import shown
@@ -33,6 +33,10 @@ from nd.files.reading import (
 )
 from nd.files.writing import FileKind, Target, replacing
 from nd.files.zips import ZipFile
+
+if TYPE_CHECKING:
+    pass
+
 
 _DAMAGE: tuple[type[Exception], ...] = (
     EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
@@ -81,7 +85,7 @@ def reading(who: str, source: Source, read: Callable[[str, zipfile.ZipFile], _Re
             raise _as_format_error(path, file, error) from error
 
 
-def _as_format_error(path: Any, file: BinaryIO, error: Exception) -> FormatError:
+def _as_format_error(path: object, file: BinaryIO, error: Exception) -> FormatError:
     from .other_kinds import kind_of_bytes  # which programs without wrong files do not need
 
     file.seek(0)
@@ -91,7 +95,7 @@ def _as_format_error(path: Any, file: BinaryIO, error: Exception) -> FormatError
     return FormatError(f"{path}: expected a model zip, got {kind or f'{error}. {remedy}'}")
 
 
-def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
+def _check_entries(path: object, archive: zipfile.ZipFile) -> None:
     """Refuse harmful archives, whichever of their entries do the harm."""
     seen: set[str] = set()
     for info in archive.infolist():
@@ -105,7 +109,7 @@ def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
         seen.add(info.filename)
 
 
-def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> BinaryIO:
+def open_entry(path: object, archive: zipfile.ZipFile, name: str, most: int) -> BinaryIO:
     """Return an entry that claims at most `most` bytes as a stream; small reads unpack no more than they ask for.
 
     Raises
@@ -141,13 +145,13 @@ def _length(archive: zipfile.ZipFile) -> int:
     return archive.fp.tell()  # type: ignore[union-attr]
 
 
-def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
+def read_text(path: object, archive: zipfile.ZipFile, name: str) -> str:
     """Return an entry of JSON."""
     with open_entry(path, archive, name, _MOST_JSON) as stream:
         return stream.read(archive.getinfo(name).file_size).decode()
 
 
-def read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int | None, at_most: int | None = None) -> Any:
+def read_vector(path: object, archive: zipfile.ZipFile, name: str, n: int | None, at_most: int | None = None) -> Any:
     """Return ``[1, n]`` on the host, of float32 or float64; numbers stored in 16 bits become float32.
 
     Parameters
@@ -216,7 +220,7 @@ def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[str, zipfile.ZipInfo
 
 
 def _pieces_of(
-    path: Any, archive: zipfile.ZipFile, info: zipfile.ZipInfo
+    path: object, archive: zipfile.ZipFile, info: zipfile.ZipInfo
 ) -> Iterator[tuple[str, zipfile.ZipInfo, bytes]]:
     with open_entry(path, archive, info.filename, info.file_size) as stream:
         piece = stream.read(_PIECE)
@@ -236,7 +240,7 @@ def _write_pieces(target: zipfile.ZipFile, pieces: Iterable[tuple[str, zipfile.Z
             stream.write(piece)
 
 
-def read_bytes(path: Any, archive: zipfile.ZipFile, name: str, most: int, begins: bytes = b"") -> bytes:
+def read_bytes(path: object, archive: zipfile.ZipFile, name: str, most: int, begins: bytes = b"") -> bytes:
     """Return an entry; one that does not begin as it must is unpacked no further than that."""
     with open_entry(path, archive, name, most) as stream:
         start = stream.read(len(begins))

@@ -93,7 +93,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     write_entries(network, path, text, save_updater, more, compressed=False)
 
 
-def read_checkpoint(path: Source, number: int | None = None, kind: type[Network] | None = None) -> Any:
+def read_checkpoint(path: Source, number: int | None = None, kind: type[Network] | None = None) -> Network:
     """Read a network whose next `fit` continues bit for bit like a run that was never stopped.
 
     Parameters
@@ -164,7 +164,7 @@ def _carried(network: Network, path: str, archive: zipfile.ZipFile, shapes: tupl
     )
 
 
-def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: Any) -> None:
+def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: object) -> None:
     """Give the network's optimizer the vectors and numbers that it had learned."""
     try:
         numbers = tuple(map(float.fromhex, written if isinstance(written, list) else [None]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nd
 from nd import FormatError
@@ -23,7 +23,7 @@ UPDATER_STATE = "updater_state"
 ENDINGS = (".npz", ".safetensors")
 
 
-def is_array_file(path: Any) -> bool:
+def is_array_file(path: object) -> bool:
     """Tell whether a path is that of a file of named arrays."""
     return ending_of(path) in ENDINGS
 

@@ -53,7 +53,7 @@ class Findings:
     def __init__(self) -> None:
         self.entries: list[Finding] = []
 
-    def read(self, path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
+    def read(self, path: Path, function: Callable[..., object], *arguments: object) -> Any:
         """Return the result of a function; note what it does not support and return MISSING.
 
         A malformed document is no finding: a FormatError goes through.
@@ -88,7 +88,7 @@ def path_text(path: Path) -> str:
     return text.removeprefix(".")
 
 
-_ONLY_TRAINING: Mapping[str, Any] = {
+_ONLY_TRAINING: Mapping[str, object] = {
     "backpropType": "Standard",
     "biasUpdater": None,
     "constraints": None,
@@ -122,7 +122,7 @@ def without(document: Json, findings: list[Finding]) -> Json:
     return document
 
 
-def _replaced(value: Any, path: Path, new: Any) -> Any:
+def _replaced(value: Any, path: Path, new: object) -> Any:
     if not path:
         return new
     out = list(value) if isinstance(value, list) else dict(value)

@@ -41,53 +41,53 @@ class LayerForm(NamedTuple):
     derived: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
 
 
-def _encode_wrapped(layer: Any) -> Any:
+def _encode_wrapped(layer: Any) -> object:
     from .json import layer_to_json
 
     return layer_to_json(layer)
 
 
-def _decode_wrapped(data: Any) -> Any:
+def _decode_wrapped(data: Any) -> object:
     from .json import layer_from_json
 
     return layer_from_json(data)
 
 
-def _encode_layer_conf(layer: Any) -> Any:
+def _encode_layer_conf(layer: object) -> object:
     return {"layer": _encode_wrapped(layer)}
 
 
-def _decode_layer_conf(data: Any) -> Any:
+def _decode_layer_conf(data: object) -> object:
     if not isinstance(data, dict) or "layer" not in data:
         raise FormatError(f"configuration: layerConf must be an object with a layer, got {str(data)[:200]}.")
     return _decode_wrapped(data["layer"])
 
 
-def _encode_preprocessor(preprocessor: Any) -> Any:
+def _encode_preprocessor(preprocessor: object) -> object:
     from .json import PREPROCESSOR
 
     return PREPROCESSOR.encode(preprocessor)
 
 
-def _decode_preprocessor(data: Any) -> Any:
+def _decode_preprocessor(data: object) -> object:
     from .json import PREPROCESSOR
 
     return PREPROCESSOR.decode(data)
 
 
-def _encode_vertex(vertex: Any) -> Any:
+def _encode_vertex(vertex: Any) -> object:
     from .vertices_json import vertex_to_json
 
     return vertex_to_json(vertex)
 
 
-def _decode_vertex(data: Any) -> Any:
+def _decode_vertex(data: Any) -> object:
     from .vertices_json import vertex_from_json
 
     return vertex_from_json(data)
 
 
-def _init_to_json(init: Any) -> str | None:
+def _init_to_json(init: object) -> str | None:
     if init is not None and not isinstance(init, str):
         raise ConfigurationError(
             f"to_json: DL4J has names only for the weight_init of such layers, got {init!r}. Use one of "
@@ -96,7 +96,7 @@ def _init_to_json(init: Any) -> str | None:
     return None if init is None else init.upper()
 
 
-def _init_from_json(name: Any) -> str | None:
+def _init_from_json(name: object) -> str | None:
     return None if name is None else check_choice("configuration", "weightInit", str(name).lower(), WEIGHT_INITS)
 
 
@@ -146,7 +146,7 @@ def with_codecs(form: JavaForm | LayerForm) -> LayerForm:
     return LayerForm(fields, dict(form.constants), form.package, form.absent, derived)
 
 
-def _derive(attribute: str, codec: str) -> Callable[[Any], Any]:
+def _derive(attribute: str, codec: str) -> Callable[[object], object]:
     return lambda conf: CODECS[codec].encode(getattr(conf, attribute))
 
 
@@ -157,7 +157,7 @@ OTHER_SPELLINGS = {
 """Key that Lombok's getters give -> the field's own name, which some releases write."""
 
 
-def read_fields(findings: Findings, form: LayerForm, data: Json, absent: Mapping[str, Any]) -> Json:
+def read_fields(findings: Findings, form: LayerForm, data: Json, absent: Mapping[str, object]) -> Json:
     """Return field -> value of those that an object has, and of those in `absent`, by their keys; note the others."""
     values = {}
     for key, (field, codec) in form.fields.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd import FormatError
 
@@ -25,6 +25,10 @@ from .json_fields import parse
 from .json_values import Json
 from .legacy import Modern, modernise
 from .vertices_json import vertex_from_json, vertex_to_json
+
+if TYPE_CHECKING:
+    from ..vertices.base import VertexConf
+
 
 _LAYER_VERTEX = "org.deeplearning4j.nn.conf.graph.LayerVertex"
 
@@ -52,7 +56,7 @@ def _variables(conf: ComputationGraphConfiguration, layer: LayerConf) -> list[st
     return names
 
 
-def _vertex_to_json(conf: ComputationGraphConfiguration, name: str, vertex: Any) -> Json:
+def _vertex_to_json(conf: ComputationGraphConfiguration, name: str, vertex: LayerConf | VertexConf) -> Json:
     if not isinstance(vertex, LayerConf):
         return vertex_to_json(vertex)
     preprocessor = conf.preprocessors.get(name)

@@ -6,11 +6,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..conf.nodes import sources_of
 from ..terms.data_formats import channels_last
 from .findings import JavaLimitWarning
+
+if TYPE_CHECKING:
+    from ..terms.input_type import InputType
+
 
 RELEASE = "1.0.0-M2.1"
 OPEN, RUN, TRAIN, SAVE = ("open",), ("run",), ("train",), ("save",)
@@ -51,7 +55,7 @@ class Part(NamedTuple):
         """The node that it belongs to."""
         return self.conf.nodes[self.number]
 
-    def arriving(self) -> Any:
+    def arriving(self) -> InputType | None:
         """Return the type of what comes into the node, None where it is not known."""
         types = self.types()
         return types[self.number].inputs[0] if types else None
@@ -84,15 +88,15 @@ class JavaLimit:
     kinds: tuple[str, ...]
     such: Callable[[Part], bool] = lambda part: True
 
-    def applies(self, conf: Any) -> bool:
+    def applies(self, conf: object) -> bool:
         """Tell whether a network of that configuration meets with it."""
         return self in limits_in(conf, (self,))
 
 
-def parts_in(value: Any) -> Iterator[Any]:
+def parts_in(value: object) -> Iterator[object]:
     """Yield a value, and everything inside of it."""
     yield value
-    inside: Iterable[Any] = ()
+    inside: Iterable[object] = ()
     if is_dataclass(value):
         inside = [getattr(value, field.name) for field in fields(value)]
     elif isinstance(value, Mapping):
@@ -103,7 +107,7 @@ def parts_in(value: Any) -> Iterator[Any]:
         yield from parts_in(each)
 
 
-def _names_of(part: Any) -> set[str]:
+def _names_of(part: object) -> set[str]:
     """Return the names of the classes that a part belongs to."""
     return {of_part.__name__ for of_part in type(part).__mro__}
 
@@ -116,12 +120,12 @@ def _has_norm_over_vectors(layer: Any) -> bool:
     return any(not _names_of(norm).isdisjoint(_NORMS) and _is_over_vectors(norm) for norm in layer.constraints or ())
 
 
-def has_noisy_bias(layer: Any) -> bool:
+def has_noisy_bias(layer: object) -> bool:
     """Tell whether a layer has noise that is drawn for its bias too."""
     return bool(getattr(getattr(layer, "weight_noise", None), "apply_to_biases", False))
 
 
-def is_noisy(layer: Any) -> bool:
+def is_noisy(layer: object) -> bool:
     """Tell whether a layer has dropout, or noise of its weights."""
     return any(getattr(layer, name, None) is not None for name in ("drop_out", "weight_noise"))
 
@@ -247,7 +251,7 @@ def limits_in(conf: Any, limits: Iterable[JavaLimit] = LIMITS) -> list[JavaLimit
     return [limit for limit in limits if limit.name in met]
 
 
-def warn_of_limits(conf: Any) -> None:
+def warn_of_limits(conf: object) -> None:
     """Warn once of everything that Java cannot do with a network of a configuration."""
     by_verb: dict[str, list[str]] = {}
     for limit in limits_in(conf):

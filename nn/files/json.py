@@ -103,7 +103,7 @@ def _unused(data: Json, form: LayerForm) -> Json:
     return unused
 
 
-def _refuse_other(java_name: str, key: str, value: Any, only: Any) -> None:
+def _refuse_other(java_name: str, key: str, value: object, only: object) -> None:
     if value != only and value not in (None, []):
         raise ConfigurationError(f"{java_name}: {key} {value!r} is not supported, only {only!r}.")
 
@@ -117,7 +117,7 @@ def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
     return written
 
 
-def _preprocessor_of(preprocessor_class: Any, data: Json) -> InputPreProcessor:
+def _preprocessor_of(preprocessor_class: type, data: Json) -> InputPreProcessor:
     names = {field.name for field in fields(preprocessor_class)}
     values = {name: data[camel_case(name)] for name in names - {"data_format", "ncdhw"}}
     if any(type(size) is not int or size < 1 for size in values.values()):
@@ -195,7 +195,7 @@ def _layers_document(conf: Any) -> Json:
     }
 
 
-def _sorted(value: Any, key: str = "") -> Any:
+def _sorted(value: object, key: str = "") -> object:
     """Return a document with the fields of everything sorted; those that are maps in Java keep their order."""
     if isinstance(value, list):
         return [_sorted(item) for item in value]
@@ -211,7 +211,7 @@ def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration
     return configuration_of(document, dropped, network_of_document, strict)
 
 
-def configuration_of(document: Json, dropped: list[Dropped], read: Callable[[Json], Any], strict: bool) -> Any:
+def configuration_of(document: Json, dropped: list[Dropped], read: Callable[[Json], object], strict: bool) -> Any:
     """Return a configuration by `read` from a document in 1.0's form; warn of what is left out."""
     warn_of_dropped(dropped)
     try:
@@ -276,7 +276,7 @@ def read_layers(findings: Findings, confs: Mapping[Path, Json]) -> list[LayerCon
     return [findings.read((*path, "layer"), layer_from_json, conf["layer"]) for path, conf in confs.items()]
 
 
-def note_settings(findings: Findings, data: Json, confs: Mapping[Path, Json]) -> dict[str, Any]:
+def note_settings(findings: Findings, data: Json, confs: Mapping[Path, Json]) -> dict[str, object]:
     """Return what `settings_of` takes: of the network, and of the first of the settings around layers."""
     kind = data.get("backpropType") or "Standard"
     findings.read(("backpropType",), check_choice, "configuration", "backpropType", kind, JAVA_BACKPROP_TYPES)
@@ -322,7 +322,7 @@ def settings_of(data: Json, noted: Mapping[str, Any]) -> dict[str, Any]:
 def reader(function: Callable[..., Any]) -> Callable[..., Any]:
     """Turn an error that a malformed document causes in Python code into a FormatError."""
 
-    def read(*arguments: Any) -> Any:
+    def read(*arguments: object) -> Any:
         try:
             return function(*arguments)
         except ArgumentError as error:
@@ -346,14 +346,14 @@ def _flag(data: Json, key: str) -> bool:
     return value
 
 
-def _step_function_from_json(data: Any) -> str | None:
+def _step_function_from_json(data: object) -> str | None:
     if data is None:
         return None
     by_class = {f"{camel_case(f'_{name}')}StepFunction": name for name in STEP_FUNCTIONS}
     return by_class[check_choice("configuration", "stepFunction", class_name("stepFunction", data), by_class)]
 
 
-def _dtype_from_json(name: Any) -> str:
+def _dtype_from_json(name: object) -> str:
     """Return the type to compute in: 32 bits for numbers stored in 16."""
     types = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
     if name is not None and name not in types:

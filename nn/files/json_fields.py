@@ -39,7 +39,7 @@ def parse(text: str) -> Any:
     return document
 
 
-def class_of(fields: Any) -> str:
+def class_of(fields: object) -> str:
     """Return the last part of an object's "@class"; raise FormatError if it has none."""
     java = fields.get("@class") if isinstance(fields, dict) else None
     if not isinstance(java, str):

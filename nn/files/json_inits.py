@@ -42,7 +42,7 @@ def _init_to_json(init: Any) -> Json | None:
     return {"@class": _WEIGHTS + INIT_CLASSES[init], **scale}
 
 
-def _init_from_json(data: Json | None) -> Any:
+def _init_from_json(data: Json | None) -> object:
     if data is None:
         return None
     name = class_name("weightInitFn", data)

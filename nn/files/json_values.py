@@ -7,7 +7,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nd import ChoiceError, ConfigurationError, FormatError
 from nd.activations import ACTIVATIONS
@@ -23,6 +23,10 @@ from ..conf.parts import KINDS, kind_of, registered, registered_as, unknown_part
 from ..terms.distributions import DISTRIBUTIONS
 from ..terms.java_form import Codec
 from .lost_schedules import LostSchedule
+
+if TYPE_CHECKING:
+    from optimize.updaters.base import Updater
+
 
 Json = dict[str, Any]
 
@@ -46,7 +50,7 @@ def number(value: Any) -> Any:
     raise FormatError(f"configuration: expected a number, got {value!r}.")
 
 
-def class_name(subject: str, data: Any) -> str:
+def class_name(subject: str, data: object) -> str:
     """Return the last part of an object's "@class"; raise FormatError if it has none."""
     java = data.get("@class", data.get("type")) if isinstance(data, dict) else None
     if not isinstance(java, str):
@@ -59,7 +63,7 @@ def java_class(part_class: type) -> str:
     return getattr(part_class, "java_class", "") or part_class.__name__
 
 
-def choose(subject: str, data: Json, classes: Iterable[type]) -> Any:
+def choose(subject: str, data: Json, classes: Iterable[type]) -> type:
     """Return the class that an object's "@class" names; raise ChoiceError if it is none of these."""
     by_class = {java_class(part_class): part_class for part_class in classes}
     name = class_name(subject, data)
@@ -121,7 +125,7 @@ def part_codec(
     return Codec(encode, decode)
 
 
-def own_fields(part: Any) -> Json:
+def own_fields(part: object) -> Json:
     """Return the fields of a part of a user's own, under their camelCase names."""
     who = type(part).__name__
     return {
@@ -147,7 +151,7 @@ def _fields_of(part_class: type) -> list[Any]:
 def own_codec(who: str) -> Codec:
     """Return the codec of a field of a user's own: None, bool, number, text, another part, tuples of those."""
 
-    def encode(value: Any) -> Any:
+    def encode(value: object) -> Any:
         if isinstance(value, (tuple, list)):
             return [encode(element) for element in value]
         if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
@@ -160,7 +164,7 @@ def own_codec(who: str) -> Codec:
             f"{shown(value)}. Say how a layer's is written: register(..., form=LayerForm(...))."
         )
 
-    def decode(value: Any) -> Any:
+    def decode(value: object) -> object:
         if isinstance(value, dict):
             name = class_name(who, value)
             for kind in KINDS:  # nobody says which
@@ -195,7 +199,7 @@ def _by_fields(
                 out[to_java.get(field.name, camel_case(field.name))] = content
         return out
 
-    def decode(part_class: Any, data: Json) -> Any:
+    def decode(part_class: type, data: Json) -> object:
         values = {}
         for field in fields(part_class):
             key = to_java.get(field.name, camel_case(field.name))
@@ -206,7 +210,7 @@ def _by_fields(
     return part_codec(kind, subject, package, classes, encode, decode, tag)
 
 
-def _from_array_form(name: str, value: Any) -> Any:
+def _from_array_form(name: str, value: object) -> object:
     from nd.serde import array_from_json
 
     if isinstance(value, (dict, list)) or (name == "weights" and isinstance(value, str)):
@@ -226,7 +230,7 @@ def _schedule_fields(schedule: Any) -> Json:
     return out
 
 
-def _schedule_of(schedule_class: Any, data: Json) -> Schedule:
+def _schedule_of(schedule_class: type, data: Json) -> Schedule:
     if schedule_class is RampSchedule and "baseSchedule" not in data:
         raise ConfigurationError(
             "RampSchedule: its baseSchedule and numIter are not in the file: Java writes neither, and cannot read it "
@@ -236,7 +240,7 @@ def _schedule_of(schedule_class: Any, data: Json) -> Schedule:
     return schedule_class(**{name: _of_schedule(name, data[camel_case(name)]) for name in names})
 
 
-def _of_schedule(name: str, value: Any) -> Any:
+def _of_schedule(name: str, value: Any) -> object:
     """Read a field of a schedule."""
     if name == "schedule_type":
         return value.lower()
@@ -263,7 +267,7 @@ def schedule_from_json(data: Json) -> Schedule:
 _SCHEDULED = {"learning_rate": "learningRateSchedule", "momentum": "momentumISchedule"}
 
 
-def _updater_fields(updater: Any) -> Json:
+def _updater_fields(updater: Updater) -> Json:
     out: Json = {}
     for field in fields(updater):
         value = getattr(updater, field.name)
@@ -276,7 +280,7 @@ def _updater_fields(updater: Any) -> Json:
     return out
 
 
-def _updater_of(updater_class: Any, data: Json) -> Any:
+def _updater_of(updater_class: type, data: Json) -> object:
     values: Json = {}
     for field in fields(updater_class):
         schedule = data.get(_SCHEDULED.get(field.name, ""))
@@ -302,7 +306,7 @@ def regularization_to_json(penalties: Iterable[Regularization]) -> list[Json]:
     return out
 
 
-_PENALTIES: dict[str, tuple[Any, str]] = {
+_PENALTIES: dict[str, tuple[type[Regularization], str]] = {
     "L1Regularization": (L1Regularization, "l1"), "L2Regularization": (L2Regularization, "l2"),
     "WeightDecay": (WeightDecay, "coeff"),
 }  # fmt: skip

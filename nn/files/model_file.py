@@ -184,7 +184,7 @@ class ModelFile:
         return tuple((path_text(finding.path), str(finding.error)) for finding in unsupported_in(self.configuration))
 
 
-def _read(path: Any, archive: zipfile.ZipFile) -> ModelFile:
+def _read(path: object, archive: zipfile.ZipFile) -> ModelFile:
     document, modern = network_document(read_text(path, archive, CONFIGURATION))
     kind = MULTI_LAYER if isinstance(modern.get("confs"), list) else GRAPH
     specs = [specs for _, _, specs in _parts(modern)]

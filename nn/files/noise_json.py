@@ -48,14 +48,14 @@ _ALPHA = {"alpha": AlphaDropout.alpha, "lambda": AlphaDropout.lambda_}
 _CUDNN = {"helperAllowFallback": True}
 
 
-def _number_to_json(noise: Any, spelling: _Number) -> Json:
+def _number_to_json(noise: object, spelling: _Number) -> Json:
     value = getattr(noise, spelling.field)
     if isinstance(value, Schedule):
         return {spelling.key: "NaN", spelling.schedule_key: schedule_to_json(value)}
     return {spelling.key: value, spelling.schedule_key: None}
 
 
-def _number_from_json(subject: str, data: Json, spelling: _Number) -> Any:
+def _number_from_json(subject: str, data: Json, spelling: _Number) -> float | Schedule:
     given = [
         data[key] for key in (spelling.schedule_key, spelling.key, *spelling.other_keys) if data.get(key) is not None
     ]
@@ -68,12 +68,12 @@ def _number_from_json(subject: str, data: Json, spelling: _Number) -> Any:
         raise FormatError(f"configuration: {subject} must have a number {spelling.key!r}, got {value!r}.") from error
 
 
-def _dropout_fields(dropout: Any) -> Json:
+def _dropout_fields(dropout: object) -> Json:
     more = _ALPHA if isinstance(dropout, AlphaDropout) else _CUDNN if type(dropout) is Dropout else {}
     return {**_number_to_json(dropout, _NUMBERS[type(dropout)]), **more}
 
 
-def _dropout_of(dropout_class: Any, data: Json) -> Any:
+def _dropout_of(dropout_class: type, data: Json) -> object:
     for key, only in _ALPHA.items() if dropout_class is AlphaDropout else ():
         if data.get(key, only) != only:
             raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {only}.")
@@ -90,7 +90,7 @@ def _weight_noise_fields(noise: Any) -> Json:
     }
 
 
-def _weight_noise_of(noise_class: Any, data: Json) -> Any:
+def _weight_noise_of(noise_class: object, data: Json) -> object:
     if noise_class is WeightNoise:
         distribution = DISTRIBUTION.decode(data["distribution"])
         return WeightNoise(distribution, data.get("additive", True), data.get("applyToBias", False))
@@ -125,7 +125,7 @@ CONSTRAINT = part_codec(
 def _noise_codec(kind: str, subject: str, package: str, classes: Any, encode: Any, decode: Any) -> Codec:
     codec = part_codec(kind, subject, f"{_PACKAGE}{package}.", classes, encode, decode)
 
-    def decode_noise(data: Any) -> Any:
+    def decode_noise(data: object) -> object:
         with read_from_file():
             return codec.decode(data)
 

@@ -7,7 +7,7 @@ order. Nothing in the file says which release wrote it, but from M1 on every lay
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nd
 
@@ -47,6 +47,6 @@ def turn_older_weights(network: MultiLayerNetwork, configuration: str) -> None:
             nd.assign(nd.reshape_view(vector, shape, "c"), nd.permute(older, (2, 1, 0)))
 
 
-def _marked(fields: Any) -> bool:
+def _marked(fields: object) -> bool:
     """Tell whether the mark is anywhere in a layer, which other layers may wrap."""
     return isinstance(fields, dict) and (_MARK in fields or any(map(_marked, fields.values())))

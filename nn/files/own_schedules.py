@@ -14,7 +14,7 @@ _FIXED = "org.nd4j.linalg.schedule.FixedSchedule"
 _PLAIN = {"learningRateSchedule": "learningRate", "momentumISchedule": "momentum"}
 
 
-def take_own(document: Any, path: str = "") -> Json:
+def take_own(document: object, path: str = "") -> Json:
     """Replace every schedule that Java cannot read by one that it can; return path -> schedule.
 
     For a ramp that is the schedule it leads to, else the initial value: a plain number for the rate of an
@@ -40,7 +40,7 @@ def take_own(document: Any, path: str = "") -> Json:
     return schedules
 
 
-def _not_in_java(value: Any) -> bool:
+def _not_in_java(value: object) -> bool:
     return isinstance(value, dict) and str(value.get("@class", "")).rpartition(".")[2] in NOT_IN_JAVA
 
 
@@ -53,7 +53,7 @@ def _unescaped(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")
 
 
-def put_own(document: Any, taken: Any) -> None:
+def put_own(document: object, taken: object) -> None:
     """Put back the schedules that `take_own` returned; raise FormatError where a path leads nowhere."""
     if not isinstance(taken, dict):
         raise FormatError(f"configuration: expected path -> schedule, got {str(taken)[:100]}.")
@@ -63,7 +63,7 @@ def put_own(document: Any, taken: Any) -> None:
         parent = document
         for step in steps:
             inside = dict(enumerate(parent)) if isinstance(parent, list) else parent
-            key: Any = int(step) if isinstance(parent, list) and step.isdigit() else _unescaped(step)
+            key = int(step) if isinstance(parent, list) and step.isdigit() else _unescaped(step)
             parent = inside.get(key) if isinstance(inside, dict) else None
         if not isinstance(parent, dict) or not (last in parent or _PLAIN.get(last) in parent):
             raise FormatError(f"configuration: expected a place for a schedule at {path!r}, got none.")

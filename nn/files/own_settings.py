@@ -30,12 +30,12 @@ _KIND = "termination condition"
 DEFAULTS: dict[str, Any] = {"iterations": 1, "lbfgs_memory": 4, "step_function": None, "terminations": None}
 
 
-def own_settings(base: NeuralNetConfiguration) -> dict[str, Any]:
+def own_settings(base: NeuralNetConfiguration) -> dict[str, object]:
     """Return those that differ from their defaults, by name."""
     return {name: getattr(base, name) for name, default in DEFAULTS.items() if getattr(base, name) != default}
 
 
-def exact(conf: NetworkConfiguration) -> dict[str, Any]:
+def exact(conf: NetworkConfiguration) -> dict[str, object]:
     """Return `tbptt_exact` by name where it is set."""
     return {"tbptt_exact": True} if conf.tbptt_exact else {}
 
@@ -45,7 +45,7 @@ def plain(base: NeuralNetConfiguration) -> NeuralNetConfiguration:
     return replace(base, **DEFAULTS)
 
 
-def to_document(base: NeuralNetConfiguration) -> dict[str, Any]:
+def to_document(base: NeuralNetConfiguration) -> dict[str, object]:
     """Return all of them as plain values, and the version of this form."""
     settings = {name: getattr(base, name) for name in DEFAULTS}
     conditions = as_terminations("save", base.terminations)
@@ -65,7 +65,7 @@ def give_names(network: Network, names: Names) -> None:
         classes.names = given
 
 
-def written(conf: NetworkConfiguration, names: Names) -> tuple[str, dict[str, Any], bool]:
+def written(conf: NetworkConfiguration, names: Names) -> tuple[str, dict[str, object], bool]:
     """Return Java's JSON of a configuration, our document beside it, and whether anything in that is not the default.
 
     `names` are those of the classes of every output. Schedules that Java does not have are in the document, by their
@@ -76,7 +76,7 @@ def written(conf: NetworkConfiguration, names: Names) -> tuple[str, dict[str, An
     from .json import java_and_own
 
     text, schedules = java_and_own(replace(conf, base=plain(conf.base)))
-    more: dict[str, Any] = {"schedules": schedules} if schedules else {}
+    more: dict[str, object] = {"schedules": schedules} if schedules else {}
     first, *others = [each and list(each) for each in names] or [None]
     more |= {"class_names": first} if first else {}
     more |= {OTHER_NAMES: others} if any(others) else {}
@@ -130,12 +130,12 @@ def _names(document: Any, outputs: int) -> Names:
     return [first, *others]
 
 
-def _written_type(input_type: Any) -> dict[str, Any] | None:
+def _written_type(input_type: Any) -> dict[str, object] | None:
     kind = next((name for name, known in INPUT_TYPES.items() if type(input_type) is known), None)
     return {"kind": kind, **asdict(input_type)} if kind else None
 
 
-def _input_types(written: Any, count: int) -> tuple[InputType, ...] | None:
+def _input_types(written: object, count: int) -> tuple[InputType, ...] | None:
     if written is None:
         return None
     if not isinstance(written, list) or len(written) != count or None in written:
@@ -143,7 +143,7 @@ def _input_types(written: Any, count: int) -> tuple[InputType, ...] | None:
     return tuple(kind for kind in map(_input_type, written) if kind is not None)
 
 
-def _input_type(written: Any) -> InputType | None:
+def _input_type(written: object) -> InputType | None:
     if written is None:
         return None
     sizes = dict(written) if isinstance(written, dict) else {}
@@ -159,7 +159,7 @@ def _input_type(written: Any) -> InputType | None:
     )
 
 
-def _check_version(document: Any) -> None:
+def _check_version(document: object) -> None:
     if not isinstance(document, dict) or document.get("version") != VERSION:
         version = document.get("version") if isinstance(document, dict) else document
         raise FormatError(f"{ENTRY}: must have version {VERSION}, got {version!r}. Is the library too old for it?")
@@ -188,7 +188,7 @@ def completed(base: NeuralNetConfiguration, document: Any) -> NeuralNetConfigura
         raise FormatError(f"{ENTRY}: {error}") from error
 
 
-def _written(condition: TerminationCondition) -> dict[str, Any]:
+def _written(condition: TerminationCondition) -> dict[str, object]:
     name = next((name for name, known in TERMINATIONS.items() if known is type(condition)), None)
     if name is not None:
         return {"name": name, **asdict(condition)}

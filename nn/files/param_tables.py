@@ -37,7 +37,7 @@ def _of_vertex(fields: Json) -> Specs:
     return list(vertex_from_json(fields).param_specs()) if has_some else []  # without some, nothing need be readable
 
 
-def _shape_field(fields: Json, key: str, absent: Any) -> Any:
+def _shape_field(fields: Json, key: str, absent: Any) -> object:
     """Read a field that a shape follows from; Java's default, `absent`, tells its kind."""
     if isinstance(absent, bool):
         return flag(fields, key, absent)

@@ -37,7 +37,7 @@ def _of_library(kind: str, name: str) -> Written:
     return Written(part_class, part_class.form.java_class(name), _plain_form(part_class))
 
 
-def written_as(part: Any) -> Written:
+def written_as(part: object) -> Written:
     """Return the class and form of a layer or vertex in files; raise ConfigurationError where nobody has said it."""
     part_class, kind = type(part), "vertex" if isinstance(part, VertexConf) else "layer"
     if part_class in _TABLES[kind].values():
@@ -87,7 +87,7 @@ def _known(kind: str, name: str) -> Written | None:
     return None if own is None else _written_as_registered(own)
 
 
-def _unknown(kind: str, name: str, data: dict[str, Any]) -> ChoiceError:
+def _unknown(kind: str, name: str, data: dict[str, object]) -> ChoiceError:
     hint = suggestion("class", name, [*_TABLES[kind].class_names, *registered_names(kind)])
     return ChoiceError(
         f"{kind}: unknown class {data.get('@class')!r}.{hint} Make a {kind} of your own known with nn.register."

@@ -26,6 +26,8 @@ from .older_weights import turn_older_weights
 from .own_settings import ENTRY, give_names, names_of, read, written
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ..conf.nodes import NetworkConfiguration
     from ..networks.graph import ComputationGraph
     from ..networks.multilayer import MultiLayerNetwork
@@ -46,7 +48,7 @@ def write_model(
     network: Network,
     path: Target,
     save_updater: bool = True,
-    normalizer: Any = None,
+    normalizer: object = None,
 ) -> None:
     """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as named arrays.
 
@@ -216,7 +218,7 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
 
 
 def restore(
-    path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True, kind: type[Network] | None = None
+    path: str, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True, kind: type[Network] | None = None
 ) -> Network:
     """Read a network, of that kind where one is given, from an open archive."""
     text = read_text(path, archive, CONFIGURATION)
@@ -238,7 +240,7 @@ def restore(
     return network
 
 
-def check_kind(path: Any, of_file: Any, kind: Any) -> None:
+def check_kind(path: object, of_file: type[Network], kind: type[Network] | None) -> None:
     """Raise FormatError unless a file has a network of the kind that is asked for, if one is."""
     if kind is not None and not issubclass(kind, of_file):
         raise FormatError(
@@ -265,12 +267,12 @@ def _kind_in(text: str) -> Any:
     return ComputationGraph if is_graph(text) else MultiLayerNetwork
 
 
-def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
+def read_own(path: object, archive: zipfile.ZipFile) -> Any:
     """Return the entry that this library has added to the archive, None where there is none."""
     return parse(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
 
 
-def _restore_state(path: Any, archive: zipfile.ZipFile, network: Network, strict: bool) -> None:
+def _restore_state(path: object, archive: zipfile.ZipFile, network: Network, strict: bool) -> None:
     n = network.updater_state().shape[1]
     if n == 0:
         return
@@ -287,7 +289,7 @@ def _restore_state(path: Any, archive: zipfile.ZipFile, network: Network, strict
 # ---- normalizers
 
 
-def add_normalizer_to_model(path: str | os.PathLike[str], normalizer: Any) -> None:
+def add_normalizer_to_model(path: str | os.PathLike[str], normalizer: object) -> None:
     """Put a normalizer into a model zip, in the place of one that it has.
 
     Parameters
@@ -327,12 +329,12 @@ def restore_normalizer(path: Source) -> Any:
     return None if content is None else _normalizers().normalizer_from_bytes(content)
 
 
-def read_normalizer(path: Any, archive: zipfile.ZipFile, check: bool = True) -> bytes | None:
+def read_normalizer(path: object, archive: zipfile.ZipFile, check: bool = True) -> bytes | None:
     """Return the bytes of an archive's normalizer, None if it has none; with `check` they must begin as such."""
     if not has_entry(archive, NORMALIZER):
         return None
     return read_bytes(path, archive, NORMALIZER, _MOST_NORMALIZER, _NORMALIZER_HEADER if check else b"")
 
 
-def _normalizers() -> Any:
+def _normalizers() -> ModuleType:
     return importlib.import_module("nd.dataset.normalizers")

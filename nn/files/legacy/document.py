@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .layers import NO_BASE, Dropped, Path, modern_layer
 from .names import LAYERS, PREPROCESSORS, STEP_FUNCTIONS, VERTICES, Json, as_class, number_or_none
@@ -66,7 +66,7 @@ def modernise(document: Json) -> Modern:
     return Modern(out, dropped)
 
 
-def _conf(conf: Any, path: Path, in_graph: bool, dropped: list[Dropped]) -> Any:
+def _conf(conf: object, path: Path, in_graph: bool, dropped: list[Dropped]) -> object:
     if not isinstance(conf, dict):
         return conf
     variables = conf.get("variables")
@@ -87,7 +87,7 @@ def _conf(conf: Any, path: Path, in_graph: bool, dropped: list[Dropped]) -> Any:
     return out
 
 
-def _unused_dropout(layer: Any, path: Path, in_graph: bool) -> list[Dropped]:
+def _unused_dropout(layer: object, path: Path, in_graph: bool) -> list[Dropped]:
     """Return the dropout of a layer from which Java 1.0 reads none."""
     if in_graph or not isinstance(layer, dict) or len(layer) != 1:
         return []
@@ -99,14 +99,14 @@ def _unused_dropout(layer: Any, path: Path, in_graph: bool) -> list[Dropped]:
     return [Dropped((*path, "dropOut"), retained)] if 0.0 < retained < 1.0 else []
 
 
-def _preprocessor(data: Any) -> Any:
+def _preprocessor(data: object) -> object:
     modern = as_class(PREPROCESSORS, data)
     if isinstance(modern, dict) and isinstance(modern.get("inputPreProcessors"), list):
         return {**modern, "inputPreProcessors": [_preprocessor(member) for member in modern["inputPreProcessors"]]}
     return modern
 
 
-def _vertex(data: Any, path: Path, dropped: list[Dropped]) -> Any:
+def _vertex(data: object, path: Path, dropped: list[Dropped]) -> object:
     vertex = as_class(VERTICES, data)
     if not isinstance(vertex, dict):
         return vertex

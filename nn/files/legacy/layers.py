@@ -54,7 +54,7 @@ _SIZES = {
 """Sizes that were one integer -> their number in 1.0."""
 
 
-def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) -> Any:
+def modern_layer(data: object, around: Around, path: Path, dropped: list[Dropped]) -> Any:
     """Return a layer of any version as 1.0 writes it; data that is no layer at all comes back as it is.
 
     Parameters

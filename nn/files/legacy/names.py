@@ -145,7 +145,7 @@ STEP_FUNCTIONS = Family("stepFunction", "org.deeplearning4j.nn.conf.stepfunction
 })  # fmt: skip
 
 
-def is_wrapper(value: Any) -> bool:
+def is_wrapper(value: object) -> bool:
     """Tell whether a value is an object of the oldest form, ``{"dense": {...}}``."""
     return isinstance(value, dict) and len(value) == 1 and not {"@class", "type"} & value.keys()
 
@@ -181,7 +181,7 @@ def as_class(family: Family, value: Any) -> Any:
     return {"@class": java, **(content or {})}
 
 
-def number_or_none(value: Any) -> float | None:
+def number_or_none(value: object) -> float | None:
     """Return a number; None for NaN, which stands for "not set" in old files, and where there is none."""
     if value is None or value == "NaN":
         return None
