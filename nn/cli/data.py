@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from nd import ConfigurationError
 from nd.dataset import (
@@ -85,7 +84,7 @@ def _rows(arguments: argparse.Namespace, classes: int | None, names: Sequence[st
     if header is not None and not isinstance(label, str) and not isinstance(arguments.label_to, str):
         print(f"{arguments.csv}: line {header.line} is taken as a header", file=sys.stderr)
         skip = header.line
-    labels: dict[str, Any] = {} if label is None else {"label_index": label, "num_classes": classes}
+    labels = {} if label is None else {"label_index": label, "num_classes": classes}
     named = bool(classes and names and numbers_as_names(names))  # by numbers, which are then names in the file too
     if label is not None and arguments.label_to is None and (named or _is_text(label, header, first)):
         labels = {"label_index": label, "classes": names}

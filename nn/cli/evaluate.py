@@ -70,7 +70,7 @@ def _evaluate(network: Network, output: int, data: DataSetIterator, evaluations:
         return
     for batch in data:  # whose labels are those of this output
         outputs: Any = nd.to_host(network.outputs_of(batch)[output])
-        labels: Any = network.classes_of[output].formed(batch.labels)
+        labels = network.classes_of[output].formed(batch.labels)
         outputs, labels, mask = network.classes_of[output].compared(labels, outputs, batch.labels_mask)
         if reverts:
             outputs, labels = normalizer.revert_labels(outputs), normalizer.revert_labels(labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
 from nd.checks import check_choice
@@ -11,6 +11,9 @@ from nd.checks import check_choice
 from ..files.exchange import is_array_file
 from ..files.serializer import load, restore_normalizer
 from ..networks.network import Network
+
+if TYPE_CHECKING:
+    from nd.dataset.normalizers.any_normalizer import AnyNormalizer
 
 
 def add_lenient(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +55,6 @@ def output_number(arguments: argparse.Namespace, network: Network) -> int:
     return 0 if arguments.output is None else outputs.index(check_choice(who, "--output", arguments.output, outputs))
 
 
-def normalizer_in(path: str) -> Any:
+def normalizer_in(path: str) -> AnyNormalizer | None:
     """Return the normalizer in a model's file, None where there is none."""
     return None if is_array_file(path) else restore_normalizer(path)

@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
@@ -23,6 +23,8 @@ from ..networks.tables import table
 from .models import is_array_file, load_network
 
 if TYPE_CHECKING:
+    from nd.typing import Array
+
     from ..conf.nodes import NetworkConfiguration
     from ..terms.input_type import InputType
 
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model, _flows(model, arguments.model)))
 
 
-def _as_json(model: ModelFile) -> dict[str, Any]:
+def _as_json(model: ModelFile) -> dict[str, object]:
     updaters, shapes, sources = _updaters(model), _shapes(model), model.configuration.get("vertexInputs") or {}
     return {
         "kind": model.kind,
@@ -158,7 +160,7 @@ def _shapes(model: ModelFile) -> dict[str, dict[str, list[int]]]:
     return shapes
 
 
-def _length(vector: Any) -> int:
+def _length(vector: Array | None) -> int:
     return 0 if vector is None else vector.shape[1]
 
 
@@ -174,7 +176,7 @@ def _updaters(model: ModelFile) -> dict[str, str]:
     return {name: text for name, layer in layers.items() if (text := _updater(layer))}
 
 
-def _updater(layer: Any) -> str:
+def _updater(layer: object) -> str:
     while isinstance(layer, dict) and isinstance(inner := layer.get("layer", layer.get("underlying")), dict):
         layer = inner
     updater = layer.get("iupdater") if isinstance(layer, dict) else None

@@ -146,7 +146,7 @@ def WeightInitConstant(value: float = 0.0) -> Distribution:
     return ConstantDistribution(value)
 
 
-def _init(name: str) -> Any:
+def _init(name: str) -> object:
     def weight_init(scale: float | None = None) -> str | Distribution:
         """Return this initialisation, scaled where a number is given."""
         return name if scale is None else ScaledWeightInit(name, scale)

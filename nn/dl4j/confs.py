@@ -61,34 +61,34 @@ def unflattened(kind: ConvolutionalFlatType) -> InputType:
 # ---- layers
 
 
-def constraints(conf: Any) -> list[Any] | None:
+def constraints(conf: object) -> list[Any] | None:
     """Return the constraints of a layer, of one around another those of that; None without."""
     return _list(getattr(conf, "constraints", None))
 
 
-def _list(several: Any) -> list[Any] | None:
+def _list(several: Any) -> list[object] | None:
     return None if several is None else list(several)
 
 
-def gradient_normalization(conf: Any) -> str:
+def gradient_normalization(conf: object) -> str:
     """Return the normalization of the gradient: that of another layer inside, "none" of a layer without parameters."""
     return getattr(conf, "gradient_normalization", None) or "none"
 
 
-def gradient_normalization_threshold(conf: Any) -> float:
+def gradient_normalization_threshold(conf: object) -> float:
     """Return the threshold of it, 0 for none."""
     return getattr(conf, "gradient_normalization_threshold", None) or 0.0
 
 
 @checked
-def regularization_by_param(conf: Any, name: str) -> list[Any] | None:
+def regularization_by_param(conf: object, name: str) -> list[Any] | None:
     """Return the penalties on a parameter, None of a layer without parameters."""
     inside = getattr(conf, "innermost", conf)
     return inside.get_regularization_by_param(name) if hasattr(inside, "get_regularization_by_param") else None
 
 
 @checked
-def updater_by_param(conf: Any, name: str) -> Any:
+def updater_by_param(conf: object, name: str) -> Any:
     """Return the updater of a parameter, None of a layer without parameters."""
     inside = getattr(conf, "innermost", conf)
     return inside.get_updater_by_param(name) if hasattr(inside, "get_updater_by_param") else None
@@ -116,8 +116,8 @@ def num_params(conf: Any, backprop_only: bool = True) -> int:
 # ---- noise and constraints
 
 
-def _schedule(field: str) -> Any:
-    def schedule(noise: Any) -> Schedule | None:
+def _schedule(field: str) -> object:
+    def schedule(noise: object) -> Schedule | None:
         """Return a schedule, None where there is a number."""
         value = getattr(noise, field)
         return value if isinstance(value, Schedule) else None
@@ -128,7 +128,7 @@ def _schedule(field: str) -> Any:
 schedule_of_p, schedule_of_rate, schedule_of_stddev = map(_schedule, ("p", "rate", "stddev"))
 
 
-def forget(noise: Any) -> None:
+def forget(noise: object) -> None:
     """Do nothing: a noise keeps nothing between calls."""
 
 

@@ -19,7 +19,7 @@ from . import confs
 class _JavasArguments(ExplainedABC):
     """Class of ours that is called with Java's arguments, ``construct(...)``, and is the same in everything else."""
 
-    def __call__(cls, *arguments: Any, **settings: Any) -> Any:
+    def __call__(cls, *arguments: object, **settings: object) -> Any:
         if "construct" in vars(cls):
             return cls.construct(*arguments, **settings)  # type: ignore[attr-defined]
         return super().__call__(*arguments, **settings)  # a class of a program's own, below one of these
@@ -131,7 +131,7 @@ class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
         return Builder(cls)
 
 
-def _with_dimensions(kind: type[LayerConstraint]) -> Any:
+def _with_dimensions(kind: type[LayerConstraint]) -> object:
     fields = [field for field in dataclasses.fields(kind) if not field.kw_only]
     required = sum(field.default is dataclasses.MISSING for field in fields)
 

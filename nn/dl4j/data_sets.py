@@ -15,7 +15,7 @@ _COLUMN_NAMES = "column_names"
 
 
 @checked
-def add_feature_vector(data: DataSet, array: Any, example: Natural | None = None) -> None:
+def add_feature_vector(data: DataSet, array: object, example: Natural | None = None) -> None:
     """Append columns ``[N, n]`` to the features; with an example's number put a row in the place of its features.
 
     Raises

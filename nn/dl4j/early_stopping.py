@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optimize import earlystopping as stopping
 
@@ -11,7 +11,11 @@ from ..conf.multilayer import MultiLayerConfiguration
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 
-_KINDS: dict[type, Any] = {
+if TYPE_CHECKING:
+    import os
+
+
+_KINDS: dict[type, type] = {
     ComputationGraphConfiguration: ComputationGraph, MultiLayerConfiguration: MultiLayerNetwork,
 }  # fmt: skip
 
@@ -42,7 +46,7 @@ class LocalFileGraphSaver(stopping.LocalFileModelSaver):
         Java's; not used.
     """
 
-    def __init__(self, directory: Any, encoding: Any = None) -> None:
+    def __init__(self, directory: str | os.PathLike[str], encoding: object = None) -> None:
         super().__init__(directory, ComputationGraph)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nd import DataError
 from nd.arguments import Natural, checked
@@ -37,7 +37,7 @@ def top_n_total_count(evaluation: Evaluation) -> int:
     return evaluation.top_n_counts[1]
 
 
-def _counts(method: str) -> Any:
+def _counts(method: str) -> object:
     def counts(evaluation: EvaluationBinary) -> list[int]:
         """Return the count of every output."""
         return [getattr(evaluation, method)(output) for output in range(evaluation.num_labels())]

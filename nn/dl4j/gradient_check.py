@@ -43,7 +43,7 @@ class _Check:
         """Compare every parameter's derivative; True where all agree."""
         if self.net.dtype != "float64":
             raise nd.DTypeError(f"checkGradients: the network must compute in float64, got {self.net.dtype}.")
-        data: Any
+        data: DataSet | MultiDataSet
         if self.inputs is None:
             data = DataSet(self.input, self.labels, self.input_mask, self.label_mask)
         else:
@@ -61,7 +61,7 @@ class _Check:
                 break
         return failures == 0
 
-    def _gradient(self, data: Any) -> list[float]:
+    def _gradient(self, data: object) -> list[float]:
         """Return the gradient of the score: divided by the examples, with the penalties."""
         net = self.net
         with net.lock, Restoring(), net.on_backend():
@@ -71,7 +71,7 @@ class _Check:
         with Restoring(), net.on_backend():
             return nd.to_host(net.updater.objective_gradient(divisor, net.iteration_count, net.epoch_count)).tolist()
 
-    def _derivative(self, data: Any, params: Array, at: int) -> float:
+    def _derivative(self, data: object, params: Array, at: int) -> float:
         scores = []
         before = float(nd.item(params[0, at]))
         for sign in (1.0, -1.0):

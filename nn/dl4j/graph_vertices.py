@@ -15,6 +15,8 @@ from .constants import DataType
 
 if TYPE_CHECKING:
     from ..networks.graph import ComputationGraph
+    from ..terms.preprocessors import InputPreProcessor
+    from ..vertices.base import VertexConf
 
 
 class VertexIndices(NamedTuple):
@@ -91,11 +93,11 @@ class GraphVertex(metaclass=ExplainedType):
         """Tell whether its activations are an output of the network."""
         return self._name in self._graph.conf.outputs
 
-    def getConfig(self) -> Any:
+    def getConfig(self) -> LayerConf | VertexConf | None:
         """Return the configuration of the layer or vertex, None for an input."""
         return self._graph.conf.vertices.get(self._name)
 
-    def getPreProcessor(self) -> Any:
+    def getPreProcessor(self) -> InputPreProcessor | None:
         """Return the preprocessor before the layer, None without."""
         return self._graph.conf.preprocessors.get(self._name)
 

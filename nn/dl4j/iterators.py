@@ -124,7 +124,7 @@ def _minibatches(who: str, pairs: Iterable[Any], batch: int, dtype: str | None) 
             pending = []
 
 
-def _row(name: str, values: Any, dtype: str | None) -> Any:
+def _row(name: str, values: Any, dtype: str | None) -> object:
     array = nd.to_host(nd.create(values, dtype)) if dtype else as_array(name, values)
     return array.reshape(1, -1) if len(array.shape) == 1 else array
 
@@ -172,7 +172,7 @@ class IteratorMultiDataSetIterator(dataset.GeneratorMultiDataSetIterator):
 
 
 def _regrouped(data_sets: Iterable[Any], batch: int) -> Iterator[Any]:
-    waiting: list[Any] = []
+    waiting: list[object] = []
     missing = batch
     for data_set in data_sets:
         rest = data_set

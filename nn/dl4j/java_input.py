@@ -53,12 +53,12 @@ class _Class(NamedTuple):
 _Contents = tuple[dict[str, Any], list[Any]]  # fields by name; contents the object wrote itself: bytes, and objects
 
 
-def _pairs(contents: _Contents) -> dict[Any, Any]:
+def _pairs(contents: _Contents) -> dict[object, object]:
     values = contents[1][1:]
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
-def _list_or_map_of(contents: _Contents) -> Any:
+def _list_or_map_of(contents: _Contents) -> object:
     """Return the list or map of Java's ``List.of`` or ``Map.of``."""
     kind = contents[0]["tag"] & 0xFF
     if kind not in (1, 3):
@@ -66,7 +66,7 @@ def _list_or_map_of(contents: _Contents) -> Any:
     return contents[1][1:] if kind == 1 else _pairs(contents)
 
 
-_KNOWN: dict[str, Callable[[_Contents], Any]] = {
+_KNOWN: dict[str, Callable[[_Contents], object]] = {
     **{
         f"java.lang.{name}": lambda contents: contents[0]["value"]
         for name in ("Boolean", "Byte", "Character", "Double", "Float", "Integer", "Long", "Short")
@@ -216,9 +216,9 @@ class _Reader:
             self.value(depth + 1)  # the name of its class
         return kind, name
 
-    def annotation(self, depth: int) -> list[Any]:
+    def annotation(self, depth: int) -> list[bytes]:
         """Return the contents before the next end mark: bytes, and values."""
-        contents: list[Any] = []
+        contents = []
         while (kind := self.mark()) != END:
             if kind in (DATA, LONG_DATA):
                 self.count()
@@ -233,8 +233,8 @@ class _Reader:
         known = _KNOWN.get(described.name)
         if known is None:
             raise FormatError(f"expected a text, number, list or map, got an object of Java's class {described.name}.")
-        fields: dict[str, Any] = {}
-        written: list[Any] = []
+        fields: dict[str, object] = {}
+        written = []
         self.count(len(described.bases))
         for part in described.parts:
             fields |= {name: self.field_value(kind, depth) for kind, name in part.fields}

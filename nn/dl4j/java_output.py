@@ -37,7 +37,7 @@ _CLASSES: dict[str, tuple[Any, ...]] = {  # name, version, flags, fields, base
 }
 
 
-def to_java(value: Any) -> bytes:
+def to_java(value: object) -> bytes:
     """Return the bytes that Java's ``ObjectOutputStream`` writes, or another form of it that Java reads as the same.
 
     Parameters
@@ -54,7 +54,7 @@ def to_java(value: Any) -> bytes:
     return MAGIC + _written(value, 0)
 
 
-def _written(value: Any, depth: int) -> bytes:
+def _written(value: object, depth: int) -> bytes:
     if depth > MOST_NESTED:
         raise DTypeError(f"to_java: expected at most {MOST_NESTED} lists within each other, got more.")
     if value is None:
@@ -79,7 +79,7 @@ def _written(value: Any, depth: int) -> bytes:
     return _number(value)
 
 
-def _number(value: Any) -> bytes:
+def _number(value: object) -> bytes:
     if isinstance(value, bool):
         name = "Boolean"
     elif isinstance(value, float):

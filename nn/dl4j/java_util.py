@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from functools import cmp_to_key
-from typing import Any
+from typing import Any, TypeVar
 
 import nd
 from nd.arguments import shown
@@ -13,10 +13,11 @@ from nd.dataset.java_random import JavaRandom as Random
 from nd.evaluation.java_text import shortest
 from nd.typing import HostArray
 
+Element = TypeVar("Element")
 Comparator = Callable[[Any, Any], int]
 
 
-def _place(value: Any) -> tuple[bool, Any]:
+def _place(value: object) -> tuple[bool, object]:
     """Return the key of Java's ``compareTo``: NaN is the largest number."""
     return value != value, value
 
@@ -54,7 +55,7 @@ class Collections:
         values[first], values[second] = values[second], values[first]
 
     @staticmethod
-    def addAll(values: list[Any], *more: Any) -> bool:
+    def addAll(values: list[Element], *more: Element) -> bool:
         """Append elements to a list; tell whether there were any."""
         values.extend(more)
         return bool(more)
@@ -65,22 +66,22 @@ class Collections:
         return []
 
     @staticmethod
-    def singletonList(value: Any) -> list[Any]:
+    def singletonList(value: Element) -> list[Element]:
         """Return a list of one element."""
         return [value]
 
     @staticmethod
-    def nCopies(count: int, value: Any) -> list[Any]:
+    def nCopies(count: int, value: Element) -> list[Element]:
         """Return a list that holds one value `count` times."""
         return [value] * count
 
     @staticmethod
-    def max(values: Iterable[Any], comparator: Comparator | None = None) -> Any:
+    def max(values: Iterable[Element], comparator: Comparator | None = None) -> Element:
         """Return the largest element, the first of several; by a comparator as `sort` takes where one is given."""
         return max(_some("Collections.max", values), key=_key(comparator))
 
     @staticmethod
-    def min(values: Iterable[Any], comparator: Comparator | None = None) -> Any:
+    def min(values: Iterable[Element], comparator: Comparator | None = None) -> Element:
         """Return the smallest element, as `max`."""
         return min(_some("Collections.min", values), key=_key(comparator))
 
@@ -89,12 +90,12 @@ class Arrays:
     """java.util.Arrays, of lists; copies are lists too."""
 
     @staticmethod
-    def asList(*values: Any) -> list[Any]:
+    def asList(*values: object) -> list[Any]:
         """Return the elements of an array, or the arguments, as a list."""
         return list(values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values)
 
     @staticmethod
-    def toString(values: Sequence[Any] | None) -> str:
+    def toString(values: Sequence[object] | None) -> str:
         """Return ``"[1.0, 2.5]"``, numbers as Java prints them."""
         if values is None:
             return "null"
@@ -120,7 +121,7 @@ class Arrays:
         values[first:end] = sorted(values[first:end], key=_key(last))
 
     @staticmethod
-    def equals(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
+    def equals(first: Sequence[object] | None, second: Sequence[object] | None) -> bool:
         """Tell whether two arrays have the same elements; NaN equals NaN, as in Java."""
         if first is None or second is None:
             return first is second
@@ -129,12 +130,12 @@ class Arrays:
         return len(left) == len(right) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
 
     @staticmethod
-    def copyOf(values: Sequence[Any], length: int) -> list[Any]:
+    def copyOf(values: Sequence[object], length: int) -> list[Any]:
         """Return the first elements; those that there are not are 0, False or None, as the first one's type has it."""
         return Arrays.copyOfRange(values, 0, length)
 
     @staticmethod
-    def copyOfRange(values: Sequence[Any], first: int, end: int) -> list[Any]:
+    def copyOfRange(values: Sequence[object], first: int, end: int) -> list[Any]:
         """Return the elements from `first` up to, not including, `end`, which may lie behind the last; see `copyOf`."""
         if not 0 <= first <= min(end, len(values)):
             raise nd.ArgumentError(f"Arrays.copyOfRange: {len(values)} elements have no range {first} .. {end}.")
@@ -145,7 +146,7 @@ class Arrays:
         return copied + [type(like)() if is_number else None] * (end - first - len(copied))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (list, tuple)):
@@ -156,7 +157,7 @@ def _text(value: Any) -> str:
     return shortest(float(str(value))) if isinstance(value, float) or dtype.startswith("float") else str(value)
 
 
-def _some(who: str, values: Iterable[Any]) -> list[Any]:
+def _some(who: str, values: Iterable[Element]) -> list[Element]:
     """Return the elements as a list; raise ArgumentError where there are none."""
     elements = list(values)
     if not elements:
@@ -164,7 +165,7 @@ def _some(who: str, values: Iterable[Any]) -> list[Any]:
     return elements
 
 
-def _elements(who: str, values: Sequence[Any]) -> Sequence[Any] | HostArray:
+def _elements(who: str, values: Sequence[object]) -> Sequence[object] | HostArray:
     """Return a list, or a vector ``[n]`` on the host; raise ShapeError where an element is an array itself."""
     elements = nd.to_host(values) if nd.is_array(values) else values
     if not _is_vector(elements) or any(getattr(element, "shape", ()) for element in elements):
@@ -174,7 +175,7 @@ def _elements(who: str, values: Sequence[Any]) -> Sequence[Any] | HostArray:
     return elements
 
 
-def _is_vector(values: Any) -> bool:
+def _is_vector(values: object) -> bool:
     """Tell whether it is a list, or an array of one axis."""
     return len(getattr(values, "shape", (0,))) == 1
 

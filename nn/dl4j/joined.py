@@ -10,7 +10,7 @@ from nd.arrays import standard
 from nd.typing import Array
 
 
-def _several(arrays: Sequence[Any]) -> Sequence[Any]:
+def _several(arrays: Sequence[object]) -> Sequence[Any]:
     """Return the arrays, or counts, that are given one by one or in a list; ArgumentError where there are none."""
     several = arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays
     if not len(several):
@@ -22,30 +22,30 @@ class JoinedArrays:
     """The part of `Nd4j` that puts arrays together. Several arrays may be given one by one or in a list."""
 
     @staticmethod
-    def hstack(*arrays: Any) -> Array:
+    def hstack(*arrays: object) -> Array:
         """Join arrays along their last axis of two, vectors end to end."""
         several = _several(arrays)
         return nd.concat(several, 0 if several[0].ndim == 1 else 1)
 
     @staticmethod
-    def vstack(*arrays: Any) -> Array:
+    def vstack(*arrays: object) -> Array:
         """Put rows below each other; scalars make a vector ``[n]``."""
         return nd.concat([nd.reshape(x, (1, *x.shape)) if x.ndim < 2 else x for x in _several(arrays)], 0)
 
     @staticmethod
-    def concat(axis: int, *arrays: Any) -> Array:
+    def concat(axis: int, *arrays: object) -> Array:
         """Join arrays along an axis."""
         return nd.concat(_several(arrays), axis)
 
     @staticmethod
-    def stack(axis: int, *arrays: Any) -> Array:
+    def stack(axis: int, *arrays: object) -> Array:
         """Join arrays of one shape along a new axis, which may be counted from the end: -1 is the last."""
         several = _several(arrays)
         place = axis + several[0].ndim + 1 if axis < 0 else axis
         return nd.concat([JoinedArrays.expandDims(array, place) for array in several], place)
 
     @staticmethod
-    def pile(*arrays: Any) -> Array:
+    def pile(*arrays: object) -> Array:
         """Join arrays of one shape along a new first axis."""
         return JoinedArrays.stack(0, *arrays)
 
@@ -55,7 +55,7 @@ class JoinedArrays:
         return JoinedArrays.stack(0, [x] * count)
 
     @staticmethod
-    def tile(x: Array, *counts: Any) -> Array:
+    def tile(x: Array, *counts: object) -> Array:
         """Repeat an array along its axes, one count an axis: ``tile(x, 2, 1)`` puts a matrix twice below itself."""
         counts = tuple(_several(counts))
         if len(counts) != x.ndim:
@@ -63,7 +63,7 @@ class JoinedArrays:
         return standard.tile(x, counts)
 
     @staticmethod
-    def pad(x: Array, *widths: Any) -> Array:
+    def pad(x: Array, *widths: object) -> Array:
         """Put zeros around an array: ``pad(x, 1, 2)`` one before and behind the first axis, two at the second;
         ``pad(x, [[1, 0], [0, 2]])`` says both ends of every axis."""
         ends = [width if isinstance(width, (list, tuple)) else (width, width) for width in _several(widths)]
@@ -86,13 +86,13 @@ class JoinedArrays:
         return nd.concat([_block(x, count, value, axis), x], axis)
 
     @staticmethod
-    def toFlattened(*arrays: Any) -> Array:
+    def toFlattened(*arrays: object) -> Array:
         """Return all elements one after the other, ``[n]``, in c order; after ``"f"`` or ``'f'`` in f order."""
         order, rest = (arrays[0], arrays[1:]) if isinstance(arrays[0], str) else ("c", arrays)
         return nd.to_flattened(order, _several(rest))
 
     @staticmethod
-    def pullRows(x: Array, dimension: int, *places: Any) -> Array:
+    def pullRows(x: Array, dimension: int, *places: object) -> Array:
         """Return rows of a matrix by their numbers, ``pullRows(x, 1, 2, 0)``; with dimension 0 columns."""
         return standard.take(x, nd.create(list(_several(places)), "int64"), axis=1 - dimension)
 

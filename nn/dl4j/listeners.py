@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pathlib
 import time
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Count, Natural, checked, shown
@@ -20,6 +21,11 @@ from optimize.listeners.checkpoint_folder import Checkpoint, find_checkpoint
 
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
+
+if TYPE_CHECKING:
+    import os
+
+    from optimize.earlystopping.api import EarlyStoppingModel
 
 
 class ScoreStat(metaclass=ExplainedType):
@@ -63,7 +69,7 @@ class CollectScoresIterationListener(CollectScoresListener):
         self.iterations, self.scores = self.statistics.effective_indexes, self.statistics.effective_scores
         self._calls = 0
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         self._calls += 1
         if self._calls % self.frequency == 0:
             self.statistics.add_score(iteration, model.score())
@@ -118,7 +124,7 @@ class CheckpointListener(listeners.CheckpointListener):
         "folder", "save_every_n_iterations", "save_every_n_epochs", "save_every_minutes", "keep_last", "keep_every",
         "save_updater", "delete_existing", "log_saving", "since_last",
     )  # fmt: skip
-    builder_verbs: ClassVar[dict[str, Any]] = {
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         "keep_all": lambda builder: builder,
         "keep_last_and_every": lambda builder, last, every: builder.keep_last(last).keep_every(every),
         "save_every": lambda builder, time, unit, since_last=True: builder.save_every_minutes(
@@ -130,7 +136,7 @@ class CheckpointListener(listeners.CheckpointListener):
         ),
     }
 
-    def __init__(self, folder: Any, *, since_last: bool = False, **settings: Any) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, since_last: bool = False, **settings: Any) -> None:
         super().__init__(folder, **settings)
         self._steps: int | None = None
         if since_last:  # not at the multiples of a number of steps
@@ -138,11 +144,11 @@ class CheckpointListener(listeners.CheckpointListener):
         self._saved_after: int | None = None
 
     @classmethod
-    def Builder(cls, folder: Any) -> Builder:
+    def Builder(cls, folder: str | os.PathLike[str]) -> Builder:
         """Start with the folder."""
         return Builder(cls, folder=folder)
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         if self._saved_after is None:
             self._saved_after = iteration
         if self._steps is not None and model.iteration_count - self._saved_after >= self._steps:
@@ -150,7 +156,7 @@ class CheckpointListener(listeners.CheckpointListener):
         else:
             super().iteration_done(model, iteration, epoch)
 
-    def _save(self, model: Any, epochs: int) -> None:
+    def _save(self, model: EarlyStoppingModel, epochs: int) -> None:
         super()._save(model, epochs)
         self._saved_after = model.iteration_count
 
@@ -165,7 +171,7 @@ class CheckpointListener(listeners.CheckpointListener):
             return self.checkpoints[-1] if self.checkpoints else None
         return listeners.CheckpointListener.last_checkpoint(self)
 
-    def get_file_for_checkpoint(self: Any, *arguments: Any) -> pathlib.Path:
+    def get_file_for_checkpoint(self: Any, *arguments: object) -> pathlib.Path:
         """Return the file of a checkpoint, or of its number, of this listener's folder; or of ``(folder, number)``.
 
         Raises
@@ -183,21 +189,21 @@ class CheckpointListener(listeners.CheckpointListener):
         place = folder.folder if isinstance(folder, CheckpointListener) else pathlib.Path(folder)
         return find_checkpoint(place, checkpoint.number if isinstance(checkpoint, Checkpoint) else checkpoint)
 
-    def loadCheckpointMLN(self: Any, *which: Any) -> MultiLayerNetwork:
+    def loadCheckpointMLN(self: Any, *which: object) -> MultiLayerNetwork:
         """Read a checkpoint, as `get_file_for_checkpoint` finds it."""
         return MultiLayerNetwork.load(CheckpointListener.get_file_for_checkpoint(self, *which))
 
     @staticmethod
-    def loadLastCheckpointMLN(folder: Any) -> MultiLayerNetwork:
+    def loadLastCheckpointMLN(folder: str | os.PathLike[str]) -> MultiLayerNetwork:
         """Read the newest complete checkpoint of a folder. FileNotFoundError if there is none."""
         return MultiLayerNetwork.load_checkpoint(folder)
 
-    def loadCheckpointCG(self: Any, *which: Any) -> ComputationGraph:
+    def loadCheckpointCG(self: Any, *which: object) -> ComputationGraph:
         """Read a graph's checkpoint, as `get_file_for_checkpoint` finds it."""
         return ComputationGraph.load(CheckpointListener.get_file_for_checkpoint(self, *which))
 
     @staticmethod
-    def loadLastCheckpointCG(folder: Any) -> ComputationGraph:
+    def loadLastCheckpointCG(folder: str | os.PathLike[str]) -> ComputationGraph:
         """Read the newest complete checkpoint of a folder, a graph's. FileNotFoundError if there is none."""
         return ComputationGraph.load_checkpoint(folder)
 
@@ -262,19 +268,19 @@ class SleepyTrainingListener(Listener):
         timers = {"on_forward_pass": self.timer_ff, "on_backward_pass": self.timer_bp}
         return timers.get(hook, self.timer_iteration if hook == "iteration_done" else 0) > 0
 
-    def on_epoch_start(self, model: Any) -> None:
+    def on_epoch_start(self, model: object) -> None:
         self._wait("es", self.timer_es)
 
-    def on_epoch_end(self, model: Any) -> None:
+    def on_epoch_end(self, model: object) -> None:
         self._wait("ee", self.timer_ee)
 
-    def on_forward_pass(self, model: Any, activations: list[Any]) -> None:
+    def on_forward_pass(self, model: object, activations: list[Any]) -> None:
         self._wait("ff", self.timer_ff)
 
-    def on_backward_pass(self, model: Any) -> None:
+    def on_backward_pass(self, model: object) -> None:
         self._wait("bp", self.timer_bp)
 
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
         self._wait("iteration", self.timer_iteration)
 
     def _wait(self, event: str, milliseconds: int) -> None:

@@ -33,8 +33,8 @@ class Renamed:
     def __init__(self, java: str, ours: str) -> None:
         self.java, self.ours = java, ours
 
-    def __get__(self, instance: Any, owner: type) -> Any:
-        asked: Any = owner if instance is None else instance
+    def __get__(self, instance: object, owner: type) -> Any:
+        asked = owner if instance is None else instance
         below = takewhile(lambda base: vars(base).get(self.java) is not self, owner.__mro__)
         for base in [base for base in below if {self.java, self.ours} <= vars(base).keys()][-1:]:
             asked = super(base, asked)
@@ -47,7 +47,7 @@ class Assigning(Renamed):
 
     __slots__ = ()
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> partial[None]:
         return partial(_assign, owner if instance is None else instance, self.ours)
 
 
@@ -56,7 +56,7 @@ class Default(Renamed):
 
     __slots__ = ()
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> Any:
         constructor = next(vars(base)["__init__"] for base in owner.__mro__ if "__init__" in vars(base))
         default = signature(constructor).parameters[self.ours].default
         if default is Parameter.empty:
@@ -64,11 +64,11 @@ class Default(Renamed):
         return default
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: object) -> object:
     return value
 
 
-def _assign(owner: Any, field: str, value: Any) -> None:
+def _assign(owner: object, field: str, value: object) -> None:
     try:
         setattr(owner, field, value)
     except FrozenInstanceError:
@@ -109,11 +109,11 @@ def named(word: str) -> tuple[str, Any]:
     return java, (Assigning if sets else Renamed)(java, ours)
 
 
-def _written_for_java(path: str) -> Any:
+def _written_for_java(path: str) -> object:
     """Return a function that stands in a module of this package: ``module:function``."""
     module, _, name = path.partition(":")
 
-    def call(self: Any, *arguments: Any, **named_ones: Any) -> Any:
+    def call(self: Any, *arguments: Any, **named_ones: object) -> Any:
         function = getattr(importlib.import_module(f".{module}", __package__), name)
         return function(self, *arguments, **named_ones)
 

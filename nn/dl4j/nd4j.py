@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
@@ -19,10 +19,16 @@ from .joined import JoinedArrays
 from .random_arrays import ORDERS, RandomArrays, is_integer
 from .reductions import Reductions
 
+if TYPE_CHECKING:
+    import os
+
+    from nd.execution.memory_manager import MemoryManager
+
+
 __all__ = ["Arrays", "Collections", "Nd4j", "Random"]
 
 
-def _type_and_shape(arguments: Sequence[Any]) -> tuple[str | None, tuple[int, ...]]:
+def _type_and_shape(arguments: Sequence[object]) -> tuple[str | None, tuple[int, ...]]:
     """Return the dtype, None for the default, and the shape that ``(DataType.FLOAT, 2, 3)`` or ``([2, 3], 'f')`` say.
 
     The order of elements in memory is ours.
@@ -35,7 +41,7 @@ def _type_and_shape(arguments: Sequence[Any]) -> tuple[str | None, tuple[int, ..
     return dtype, tuple(operator.index(axis) for axis in axes)
 
 
-def _says_a_shape(data: Any, rest: Sequence[Any]) -> bool:
+def _says_a_shape(data: object, rest: Sequence[object]) -> bool:
     """Tell whether ``create`` makes zeros: ``create(2, 3)``, ``create([2, 3], 'f')``, ``create(x.shape)``."""
     if isinstance(data, (list, tuple)):
         followed = len(rest) == 1 and isinstance(rest[0], str)
@@ -55,7 +61,7 @@ def _kind(data: Any) -> str | None:
     return "int32" if -(1 << 31) <= data < 1 << 31 else "int64"
 
 
-def _check_count(who: str, arguments: Sequence[Any], least: int, most: int, expected: str) -> None:
+def _check_count(who: str, arguments: Sequence[object], least: int, most: int, expected: str) -> None:
     """Raise ArgumentError unless there are as many arguments as Java's methods of that name have."""
     if not least <= len(arguments) <= most:
         raise nd.ArgumentError(f"Nd4j.{who}: expected {expected}, got {[shown(argument) for argument in arguments]}.")
@@ -94,7 +100,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         return nd.transpose(nd.reshape(array, axes[::-1])) if "f" in rest else nd.reshape(array, axes)
 
     @staticmethod
-    def createFromArray(*values: Any) -> Array:
+    def createFromArray(*values: object) -> Array:
         """Return an array of numbers, ``createFromArray(1.0, 2.0)``, or of nested lists, of the type that Java takes:
         float64, of whole numbers int32 or int64, bool; an array keeps its own."""
         is_list = len(values) == 1 and (isinstance(values[0], (list, tuple)) or hasattr(values[0], "shape"))
@@ -115,7 +121,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         return nd.zeros(0, dtype=None if dtype is None else str(dtype))
 
     @staticmethod
-    def zeros(*arguments: Any) -> Array:
+    def zeros(*arguments: object) -> Array:
         """Return zeros of a shape, ``zeros(2, 3)``, ``zeros(DataType.DOUBLE, 2, 3)`` or ``zeros([2, 3], 'f')``."""
         dtype, shape = _type_and_shape(arguments)
         return nd.zeros(*shape, dtype=dtype)
@@ -139,7 +145,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         return nd.ones(*x.shape, dtype=nd.dtype_name(x))
 
     @staticmethod
-    def valueArrayOf(shape: Any, *rest: Any) -> Array:
+    def valueArrayOf(shape: object, *rest: Any) -> Array:
         """Return an array of one value: ``valueArrayOf(shape, value)`` or ``valueArrayOf(rows, columns, value)``."""
         numbers = [argument for argument in rest if not isinstance(argument, DataType)]
         types = [argument for argument in rest if isinstance(argument, DataType)]
@@ -266,14 +272,14 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         return Nd4j
 
     @staticmethod
-    def createFromNpyFile(path: Any) -> Array:
+    def createFromNpyFile(path: str | os.PathLike[str]) -> Array:
         """Read a ``.npy`` file."""
         return nd.create(npy.read_npy(path))
 
     readNpy = createFromNpyFile
 
     @staticmethod
-    def writeAsNumpy(x: Array, path: Any) -> None:
+    def writeAsNumpy(x: Array, path: str | os.PathLike[str]) -> None:
         """Write a ``.npy`` file."""
         npy.write_npy(path, nd.to_host(x))
 
@@ -297,7 +303,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         return "c"
 
     @staticmethod
-    def getMemoryManager() -> Any:
+    def getMemoryManager() -> MemoryManager:
         """Return the object that takes Java's calls about memory."""
         return nd.get_memory_manager()
 

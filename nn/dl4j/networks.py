@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.state import Restoring
@@ -11,8 +11,11 @@ from nd.typing import Array
 
 from ..networks.network import Network
 
+if TYPE_CHECKING:
+    from optimize.api import ConvexOptimizer
 
-def activate(network: Any, *arguments: Any) -> Array:
+
+def activate(network: Any, *arguments: object) -> Array:
     """Return the output: ``activate(train)`` of the features that are set, ``activate(x, train)`` of others."""
     if arguments and isinstance(arguments[0], bool):
         arguments = (network.get_input(), arguments[0])
@@ -27,7 +30,7 @@ def close(network: Network) -> None:
         network.clear()
 
 
-def convert_data_type(network: Any, data_type: Any) -> Any:
+def convert_data_type(network: Any, data_type: object) -> Any:
     """Return an independent copy with parameters and arithmetic of another type: parameters, state, counts, names.
 
     Parameters
@@ -48,11 +51,11 @@ def convert_data_type(network: Any, data_type: Any) -> Any:
     return twin
 
 
-def do_nothing(network: Network, *arguments: Any) -> None:
+def do_nothing(network: Network, *arguments: object) -> None:
     """Do nothing: what Java's method sets or clears is not there."""
 
 
-def get_optimizer(network: Network) -> Any:
+def get_optimizer(network: Network) -> ConvexOptimizer:
     """Return the optimizer, which takes the steps."""
     network.check_init()
     return network.current_solver().optimizer
@@ -68,7 +71,7 @@ def get_label_masks(network: Network) -> list[Array | None] | None:
     return _masks(network.batch.labels_masks)
 
 
-def _masks(masks: Any) -> list[Array | None] | None:
+def _masks(masks: tuple[Array | None, ...]) -> list[Array | None] | None:
     return list(masks) if any(mask is not None for mask in masks) else None
 
 

@@ -14,7 +14,7 @@ from nd.typing import Array
 from ..terms import dropout
 
 
-def _missing(part: Any, method: str) -> nd.ConfigurationError:
+def _missing(part: BaseActivationFunction | IDropout | ILossFunction, method: str) -> nd.ConfigurationError:
     """Return the error for a method that a part of a ported program needs and has not."""
     return nd.ConfigurationError(
         f"{type(part).__name__}: the class must have a method {method}, got none of that name. Write it as in Java."
@@ -48,7 +48,7 @@ class BaseActivationFunction(Activation):
 
     java_backprop: ClassVar[Any] = None
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **more: object) -> None:
         super().__init_subclass__(**more)
         if "backprop" in vars(cls):  # of Java's signature; the layers call another one
             cls.java_backprop = vars(cls)["backprop"]
@@ -86,16 +86,16 @@ class ILossFunction(Loss):
 
     needs_z: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **more: object) -> None:
         super().__init_subclass__(**more)
         if "scoreArray" in vars(cls):  # Java's losses have a private method of that name, which is not ours
             del cls.score_array
 
-    def compute_score_array(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
+    def compute_score_array(self, labels: Array, z: Array, activation: object, mask: Array | None = None) -> Array:
         """Return the scores of the examples, ``[N]`` or ``[N, 1]``."""
         raise _missing(self, "computeScoreArray(labels, z, activation, mask)")
 
-    def compute_gradient(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
+    def compute_gradient(self, labels: Array, z: Array, activation: object, mask: Array | None = None) -> Array:
         """Return dL/dz."""
         raise _missing(self, "computeGradient(labels, z, activation, mask)")
 

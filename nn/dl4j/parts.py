@@ -15,7 +15,7 @@ from optimize.schedules import MapSchedule, as_schedule
 from optimize.updaters import Nesterovs, Updater
 
 
-def num_params(activation: Any) -> int:
+def num_params(activation: object) -> int:
     """Return 0: no activation of this library has parameters; PReLULayer has its own."""
     return 0
 
@@ -29,7 +29,7 @@ class MixtureDensityComponents(NamedTuple):
 
 
 @checked
-def extract_components(loss: LossMixtureDensity, output: Any) -> MixtureDensityComponents:
+def extract_components(loss: LossMixtureDensity, output: object) -> MixtureDensityComponents:
     """Return the components of outputs ``[N, (labels_width + 2) * mixtures]``.
 
     Returns

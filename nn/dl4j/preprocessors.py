@@ -49,9 +49,9 @@ class _Builder(metaclass=ExplainedType):
     made: ClassVar[type[CompositeDataSetPreProcessor]]
 
     def __init__(self) -> None:
-        self._gathered: list[Any] = []
+        self._gathered: list[object] = []
 
-    def add_pre_processor(self, *given: Any) -> Self:
+    def add_pre_processor(self, *given: object) -> Self:
         """Add a pre-processor at the end, or ``(index, pre_processor)`` before the one that stands there."""
         if len(given) not in (1, 2):
             raise ConfigurationError(
@@ -64,7 +64,7 @@ class _Builder(metaclass=ExplainedType):
         self._gathered.insert(index, _checked(self.made.__name__, pre_processor))
         return self
 
-    def build(self) -> Any:
+    def build(self) -> CompositeDataSetPreProcessor:
         """Return the pre-processor."""
         return self.made(*self._gathered)
 
@@ -103,7 +103,7 @@ class ImageMultiPreProcessingScaler(dataset.ImageMultiPreProcessingScaler):
             super().__init__(list(given))
 
 
-def _checked(who: str, pre_processor: Any) -> Any:
+def _checked(who: str, pre_processor: object) -> Any:
     if not callable(pre_processor) and not hasattr(pre_processor, "pre_process"):
         raise DTypeError(
             f"{who}: expected objects with pre_process(data_set), or callables, got {pre_processor!r}. Leave it out."

@@ -33,8 +33,8 @@ class _Request:
         self.distribution: distributions.Distribution | None = None
         self.target: Array | None = None
         self.limits: tuple[Any, ...] = ()
-        shape: Any = None
-        plain: list[Any] = []
+        shape = None
+        plain: list[object] = []
         before: int | None = None  # numbers that stand before a generator
         for argument in arguments:
             if isinstance(argument, DataType):
@@ -108,28 +108,28 @@ class RandomArrays:
     """
 
     @staticmethod
-    def rand(*arguments: Any) -> Array:
+    def rand(*arguments: object) -> Array:
         """Return numbers uniform in 0..1, or in low..high: ``rand(2, 3)``, ``rand([2, 3], seed)``, ``rand([2, 3], low,
         high, generator)``, ``rand(low, high, generator, 2, 3)``; of a distribution, ``rand(distribution, 2, 3)``."""
         return _Request("rand", arguments).filled(Generator.uniform)
 
     @staticmethod
-    def randn(*arguments: Any) -> Array:
+    def randn(*arguments: object) -> Array:
         """Return standard normal numbers, as `rand`; ``randn(mean, std, [2, 3], generator)``."""
         return _Request("randn", arguments).filled(Generator.gaussian)
 
     @staticmethod
-    def randomBernoulli(p: float, *shape: Any) -> Array:
+    def randomBernoulli(p: float, *shape: object) -> Array:
         """Return ones with probability p, else zeros: of a shape, or in an array."""
         return _Request("randomBernoulli", shape).filled(lambda rng, n, dtype: rng.bernoulli(n, dtype, p))
 
     @staticmethod
-    def randomBinomial(trials: int, p: float, *shape: Any) -> Array:
+    def randomBinomial(trials: int, p: float, *shape: object) -> Array:
         """Return successes among trials, of a shape or in an array."""
         return _Request("randomBinomial", shape).filled(lambda rng, n, dtype: rng.binomial(n, dtype, trials, p))
 
     @staticmethod
-    def randomExponential(rate: float, *shape: Any) -> Array:
+    def randomExponential(rate: float, *shape: object) -> Array:
         """Return exponentially distributed numbers, -log(u) / rate; as in Java the generator then stands where it was,
         and draws these u again."""
 
@@ -142,7 +142,7 @@ class RandomArrays:
         return _Request("randomExponential", shape).filled(draw)
 
     @staticmethod
-    def shuffle(x: Any, *arguments: Any) -> None:
+    def shuffle(x: Any, *arguments: object) -> None:
         """Reorder an array, or every one of a list alike, in place: ``shuffle(x, random, 1)`` the rows of a matrix.
 
         A row is swapped with one other, see `JavaRandom.swapped_pairs`. The dimensions are those that stay as they

@@ -11,14 +11,14 @@ from nd.arrays import standard
 from nd.typing import Array
 
 
-def _axes(dimensions: Sequence[Any]) -> tuple[int, ...] | None:
+def _axes(dimensions: Sequence[object]) -> tuple[int, ...] | None:
     """Return the axes that are said, in a list or one by one; None for all of them."""
     given = dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], (list, tuple)) else dimensions
     return tuple(given) or None
 
 
-def _reduction(op: str, of_floats: bool = False) -> Any:
-    def reduce(x: Array, *dimensions: Any) -> Array:
+def _reduction(op: str, of_floats: bool = False) -> staticmethod[..., Array]:
+    def reduce(x: Array, *dimensions: object) -> Array:
         """Reduce an array to a scalar array ``[]``, or over the given axes, which then are gone."""
         x = nd.as_array(x)
         dtype = nd.dtype_name(x)
@@ -31,7 +31,7 @@ def _reduction(op: str, of_floats: bool = False) -> Any:
     return staticmethod(reduce)
 
 
-def _place(op: str) -> Any:
+def _place(op: str) -> staticmethod[..., Array]:
     def place(x: Array, *dimensions: Any) -> Array:
         """Return the place of the first such element, as int64: in c order of all, or of the axes that are said."""
         x, axes = nd.as_array(x), _axes(dimensions)

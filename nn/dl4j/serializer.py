@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError, DataError, FormatError
 from nd.files.reading import Source
@@ -16,6 +16,10 @@ from ..networks.multilayer import MultiLayerNetwork
 from ..networks.network import Network
 from .java_input import from_java
 from .java_output import to_java
+
+if TYPE_CHECKING:
+    import os
+
 
 _FOLDER = "objects/"
 _MOST_OBJECT = 16 << 20  # bytes
@@ -30,44 +34,46 @@ class ModelSerializer:
     """Writes and reads model zips. Source: DL4J ``ModelSerializer``."""
 
     @staticmethod
-    def writeModel(model: Network, path: Any, save_updater: bool = True, normalizer: Any = None) -> None:
+    def writeModel(
+        model: Network, path: str | os.PathLike[str], save_updater: bool = True, normalizer: object = None
+    ) -> None:
         """Write a network of either kind, as its `save`."""
         model.save(path, save_updater, normalizer)
 
     @staticmethod
-    def restoreMultiLayerNetwork(path: Any, load_updater: bool = True) -> MultiLayerNetwork:
+    def restoreMultiLayerNetwork(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
         """Read a network, as `MultiLayerNetwork.load`."""
         return MultiLayerNetwork.load(path, load_updater)
 
     @staticmethod
-    def restoreComputationGraph(path: Any, load_updater: bool = True) -> ComputationGraph:
+    def restoreComputationGraph(path: str | os.PathLike[str], load_updater: bool = True) -> ComputationGraph:
         """Read a graph, as `ComputationGraph.load`."""
         return ComputationGraph.load(path, load_updater)
 
     @staticmethod
-    def addNormalizerToModel(path: Any, normalizer: Any) -> None:
+    def addNormalizerToModel(path: str | os.PathLike[str], normalizer: object) -> None:
         """Put a normalizer into a model zip."""
         add_normalizer_to_model(path, normalizer)
 
     @staticmethod
-    def restoreNormalizerFromFile(path: Any) -> Any:
+    def restoreNormalizerFromFile(path: str | os.PathLike[str]) -> Any:
         """Return the normalizer of a model zip, None if it has none."""
         return restore_normalizer(path)
 
     restoreNormalizerFromInputStream = restoreNormalizerFromFile
 
     @staticmethod
-    def restoreMultiLayerNetworkAndNormalizer(path: Any, load_updater: bool = True) -> Pair:
+    def restoreMultiLayerNetworkAndNormalizer(path: str | os.PathLike[str], load_updater: bool = True) -> Pair:
         """Return both."""
         return Pair(MultiLayerNetwork.load(path, load_updater), restore_normalizer(path))
 
     @staticmethod
-    def restoreComputationGraphAndNormalizer(path: Any, load_updater: bool = True) -> Pair:
+    def restoreComputationGraphAndNormalizer(path: str | os.PathLike[str], load_updater: bool = True) -> Pair:
         """Return both of a graph's file."""
         return Pair(ComputationGraph.load(path, load_updater), restore_normalizer(path))
 
     @staticmethod
-    def addObjectToFile(path: Any, key: str, value: Any) -> None:
+    def addObjectToFile(path: str | os.PathLike[str], key: str, value: object) -> None:
         """Put an object into a model zip, under a key that it has not yet; Java's ``getObjectFromFile`` reads it.
 
         Parameters
@@ -113,7 +119,7 @@ class ModelSerializer:
         """
         name = _entry("getObjectFromFile", key)
 
-        def read(file_name: Any, archive: zipfile.ZipFile) -> Any:
+        def read(file_name: object, archive: zipfile.ZipFile) -> Any:
             if not has_entry(archive, name):
                 raise DataError(f"getObjectFromFile: the key must be one of {_keys(archive)}, got {key!r}.")
             try:

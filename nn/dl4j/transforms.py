@@ -18,7 +18,7 @@ from .random_arrays import is_integer
 _EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
 
 
-def _kept(x: Any, result: Array, copy: Sequence[bool]) -> Array:
+def _kept(x: Array, result: Array, copy: Sequence[bool]) -> Array:
     """Return the result; where a program says that x need not be copied, in x itself."""
     if not copy or copy[0] is not False or not nd.is_array(x):
         return result
@@ -31,44 +31,44 @@ def _kept(x: Any, result: Array, copy: Sequence[bool]) -> Array:
     return nd.assign(x, result)
 
 
-def _function(function: Callable[[Array], Array]) -> Any:
+def _function(function: Callable[[Array], Array]) -> staticmethod[..., Array]:
     def transform(x: Array, *copy: bool) -> Array:
         return _kept(x, function(nd.as_array(x)), copy)
 
     return staticmethod(transform)
 
 
-def _activation(name: str) -> Any:
+def _activation(name: str) -> staticmethod[..., Array]:
     return _function(lambda x: get_activation(name).value(x))
 
 
-def _slope(name: str) -> Any:
+def _slope(name: str) -> staticmethod[..., Array]:
     return _function(lambda x: get_activation(name).slope(x, get_activation(name).value(x)))
 
 
-def _op(name: str) -> Any:
+def _op(name: str) -> staticmethod[..., Array]:
     return _function(lambda x: nd.exec(name, x))
 
 
-def _of_backend(name: str) -> Any:
+def _of_backend(name: str) -> staticmethod[..., Array]:
     return _function(lambda x: standard.function(name)(x))
 
 
-def _of_two(function: Callable[[Array, Any], Array]) -> Any:
-    def transform(x: Array, other: Any, *copy: bool) -> Array:
+def _of_two(function: Callable[[Array, Any], Array]) -> staticmethod[..., Array]:
+    def transform(x: Array, other: object, *copy: bool) -> Array:
         return _kept(x, function(nd.as_array(x), other), copy)
 
     return staticmethod(transform)
 
 
-def _compared(function: Callable[[Array, Any], Array]) -> Any:
-    def transform(x: Array, other: Any, *copy: bool) -> Array:
+def _compared(function: Callable[[Array, Any], Array]) -> staticmethod[..., Array]:
+    def transform(x: Array, other: object, *copy: bool) -> Array:
         return function(nd.as_array(x), other)
 
     return staticmethod(transform)
 
 
-def _logical(name: str) -> Any:
+def _logical(name: str) -> staticmethod[..., Array]:
     def transform(*arrays: Array) -> Array:
         return standard.function(name)(*(nd.astype(nd.as_array(array), "bool") for array in arrays))
 
@@ -85,7 +85,7 @@ def _flat(who: str, x: Array, y: Array) -> tuple[Array, Array]:
     return nd.reshape(x, (n,)), nd.reshape(y, (n,))
 
 
-def _distance(who: str, function: Callable[[Array, Array], Array]) -> Any:
+def _distance(who: str, function: Callable[[Array, Array], Array]) -> staticmethod[..., float]:
     def distance(x: Array, y: Array) -> float:
         return nd.item(function(*_flat(who, nd.as_array(x), nd.as_array(y))))
 
@@ -104,7 +104,7 @@ def _vectors(x: Array, axes: Sequence[int]) -> Array:
     return nd.reshape(nd.permute(x, (*outer, *inner)), (math.prod(x.shape[axis] for axis in outer), -1))
 
 
-def _distances(function: Callable[[Array, Array], Array]) -> Any:
+def _distances(function: Callable[[Array, Array], Array]) -> staticmethod[..., Array]:
     def distances(x: Array, y: Array, *axes: int) -> Array:
         """Return the distances of all vectors along the axes of x from all of y, ``[vectors of x, vectors of y]``."""
         first, second = (_vectors(nd.as_array(array), axes) for array in (x, y))

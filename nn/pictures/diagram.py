@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nd.activations import Identity
 
@@ -15,6 +15,7 @@ from ..vertices.wrapping import FrozenVertex
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
     from ..terms.input_type import InputType
+    from ..vertices.base import VertexConf
 
 _WINDOWS = (("kernel_size", ""), ("stride", "stride "))
 """Field -> what stands before it."""
@@ -67,7 +68,7 @@ def diagram_of(conf: NetworkConfiguration) -> Diagram:
     return Diagram(tuple(boxes), tuple(arrows))
 
 
-def _type(conf: Any) -> str:
+def _type(conf: LayerConf | VertexConf) -> str:
     """Return the class, of a wrapper with that of what it wraps, and what tells layers of one class apart."""
     inner = conf.innermost
     name = type(conf).__name__ if inner is conf else f"{type(conf).__name__} of {type(inner).__name__}"
@@ -79,7 +80,7 @@ def _type(conf: Any) -> str:
     return f"{name}: {', '.join(details)}" if details else name
 
 
-def _window(conf: Any, field: str) -> str:
+def _window(conf: object, field: str) -> str:
     """Return a layer's ``3x3``; nothing where it has no such field, or only ones."""
     size = getattr(conf, field, None)
     sizes = size if isinstance(size, tuple) else () if size is None else (size,)
@@ -93,6 +94,6 @@ def _shape(kind: InputType | None) -> tuple[str, ...]:
     return (f"[{', '.join(['N', *('T' if axis is None else str(axis) for axis in kind.shape)])}]",)
 
 
-def _parameters(conf: Any) -> tuple[str, ...]:
+def _parameters(conf: LayerConf | VertexConf) -> tuple[str, ...]:
     count = sum(spec.length for spec in conf.param_specs())
     return (f"{count:,} parameters",) if count else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 
@@ -13,6 +13,10 @@ from ..conf.multilayer import MultiLayerConfiguration
 from ..layers import FrozenLayer
 from ..vertices import FrozenVertex
 from .graph_editing import frozen_ones
+
+if TYPE_CHECKING:
+    from ..terms.input_type import InputType
+
 
 _WHO = "TransferLearningHelper"
 
@@ -49,7 +53,7 @@ def border_of_layers(conf: MultiLayerConfiguration, frozen_till: int | None) -> 
     return Border(below, above, range(last + 1), range(last + 1, count), [0], [0])
 
 
-def _thawed(conf: Any) -> Any:
+def _thawed(conf: object) -> Any:
     """Return a layer or vertex without what freezes it."""
     while isinstance(conf, FrozenLayer | FrozenVertex):
         conf = conf.layer if isinstance(conf, FrozenLayer) else conf.underlying
@@ -71,7 +75,9 @@ def _checked(conf: MultiLayerConfiguration, frozen_till: int | None) -> int:
     return frozen_till
 
 
-def _layers(conf: MultiLayerConfiguration, start: int, stop: int, input_type: Any) -> MultiLayerConfiguration:
+def _layers(
+    conf: MultiLayerConfiguration, start: int, stop: int, input_type: InputType | None
+) -> MultiLayerConfiguration:
     """Return the configuration of some of the layers."""
     return replace(
         conf,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -82,7 +82,7 @@ class TransferLearning(Checked):
     add_layers: Sequence[LayerConf] = ()
     input_pre_processors: Mapping[Natural, InputPreProcessor] = field(default_factory=dict)
     validate_output_layer_config: bool = True
-    builder_verbs: ClassVar[dict[str, Any]]
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,7 +161,7 @@ class _Editing(Resizing[int]):
         return self.preprocessors
 
     def restart(self, key: int, behind: bool, changes: dict[str, Any]) -> None:
-        layer: Any = self.layers[key]
+        layer = self.layers[key]
         self.layers[key] = replace(layer, **changes)
         self.params[key] = self._drawn(self.layers[key])
 

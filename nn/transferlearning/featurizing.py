@@ -139,7 +139,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
             return ExistingMultiDataSetIterator(batches)
         return ListDataSetIterator(batches)
 
-    def _featurized(self, data: Any) -> Any:
+    def _featurized(self, data: Any) -> object:
         parts, border, count = data.multi, self._border, len(self.conf.input_names)
         if len(parts.features) != count:
             raise nd.DataError(f"featurize: expected features of {count} inputs, got {len(parts.features)}.")
@@ -161,9 +161,9 @@ class TransferLearningHelper(metaclass=ExplainedType):
         same.class_names = data.class_names
         return same
 
-    def _activations(self, features: list[Any], masks: list[Any]) -> list[tuple[Array, Array | None]]:
+    def _activations(self, features: list[object], masks: list[object]) -> list[tuple[Array, Array | None]]:
         """Return the activations at the border, and the masks that reach it, on the host."""
-        net: Any = self._frozen
+        net = self._frozen
         with Restoring(), net.on_backend():
             if all(mask is None for mask in masks):
                 return [(nd.to_host(array), None) for array in net.predicted(features)]
@@ -194,7 +194,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
             network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
             network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
 
-    def output_from_featurized(self, *features: Any) -> Any:
+    def output_from_featurized(self, *features: object) -> Any:
         """Return the network's output for features ``[N, ...]`` from `featurize`.
 
         Of a graph, for features of every input of the part above, one by one or as a list, a list of its outputs; for a
@@ -210,7 +210,12 @@ def _listed(masks: Any) -> list[Any] | None:
     return list(masks) if any(mask is not None for mask in masks or ()) else None
 
 
-def _copy(source: Any, view: ParamView, target: Any, to: ParamView) -> None:
+def _copy(
+    source: ComputationGraph | MultiLayerNetwork,
+    view: ParamView,
+    target: ComputationGraph | MultiLayerNetwork,
+    to: ParamView,
+) -> None:
     """Copy a parameter and the updater's states of it."""
     nd.assign(to.flat(target.params()), view.flat(source.params()))
     theirs = source.updater.states_of(view.start, view.stop), target.updater.states_of(to.start, to.stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, ClassVar
 
@@ -70,7 +71,7 @@ class FineTuneConfiguration(metaclass=ExplainedType):
         for field in fields(NeuralNetConfiguration)
         if field.name not in ("dtype", "validate_output_layer_config")
     ) | {"constraints", *OF_SERIES}
-    builder_verbs: ClassVar[dict[str, Any]]
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]]
 
     def __init__(self, **settings: Any) -> None:
         for name in settings:
@@ -163,11 +164,11 @@ class FineTuneConfiguration(metaclass=ExplainedType):
 # ---- DL4J's fluent style
 
 
-def _ignored_verb(builder: Builder, value: Any) -> Builder:
+def _ignored_verb(builder: Builder, value: object) -> Builder:
     return builder
 
 
-def _only_verb(name: str, expected: Any) -> Any:
+def _only_verb(name: str, expected: bool) -> Callable[[Builder, object], Builder]:
     def check(builder: Builder, value: Any) -> Builder:
         if str(getattr(value, "value", value)).lower() != str(expected).lower():
             raise nd.ConfigurationError(f"FineTuneConfiguration: {name} must be {expected!r}, got {value!r}.")

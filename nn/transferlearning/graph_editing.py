@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import nd
 from nd.arguments import checked, shown
@@ -22,7 +22,11 @@ from ..vertices import FrozenVertex
 from .fine_tune import FineTuneConfiguration
 from .resizing import Resizing, resized_input
 
-_START_ANEW: dict[str, Any] = {
+if TYPE_CHECKING:
+    from ..vertices.base import VertexConf
+
+
+_START_ANEW: dict[str, object] = {
     **dict.fromkeys((
         "bias_init", "bias_updater", "constraints", "drop_out", "l1", "l1_bias", "l2", "l2_bias", "regularization",
         "regularization_bias", "updater", "weight_decay", "weight_decay_bias",
@@ -111,7 +115,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
         self._validate = validate
         return self
 
-    def set_workspace_mode(self, mode: Any) -> Self:
+    def set_workspace_mode(self, mode: object) -> Self:
         """Do nothing: there are no workspaces."""
         return self
 
@@ -171,7 +175,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
         return self
 
     @checked
-    def add_layer(self, name: str, layer: Any, *inputs: Any) -> Self:
+    def add_layer(self, name: str, layer: object, *inputs: object) -> Self:
         """Add a layer, or its Builder, behind vertices or inputs; a preprocessor may stand before their names.
 
         Several inputs are merged. Settings that it leaves open are the fine-tune configuration's, and not the old
@@ -184,7 +188,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
         return self.add_vertex(name, layer, *inputs)
 
     @checked
-    def add_vertex(self, name: str, vertex: Any, *inputs: Any) -> Self:
+    def add_vertex(self, name: str, vertex: object, *inputs: Any) -> Self:
         """Add a vertex behind vertices or inputs; raise ConfigurationError if the name is taken."""
         sources = [one for several in inputs for one in (several if isinstance(several, (list, tuple)) else [several])]
         for source in sources:
@@ -248,7 +252,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
 
     def restart(self, key: str, behind: bool, changes: dict[str, Any]) -> None:
         graph = self._graph
-        layer: Any = graph.vertices.pop(key) if key in self._new else self._conf.vertices[key]
+        layer = graph.vertices.pop(key) if key in self._new else self._conf.vertices[key]
         graph.vertices.pop(key, None)
         if not behind:
             known = {field.name for field in fields(layer)}
@@ -304,7 +308,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
         known = len(types) == len(self._inputs) and all(kind is not None for kind in types.values())
         return types if known else self._inputs
 
-    def _with_frozen(self, conf: ComputationGraphConfiguration) -> dict[str, Any]:
+    def _with_frozen(self, conf: ComputationGraphConfiguration) -> dict[str, LayerConf | VertexConf]:
         """Return the vertices, with those frozen that lead to the feature extractor."""
         vertices, ahead = dict(conf.vertices), list(self._frozen)
         for name in ahead:

@@ -131,10 +131,10 @@ class Resizing(Generic[Key]):
             return preprocessor.num_channels
         return channels
 
-    def _restart(self, who: str, key: Key, init: Init, behind: bool = False, **sizes: Any) -> None:
+    def _restart(self, who: str, key: Key, init: Init, behind: bool = False, **sizes: object) -> None:
         """Change a layer's sizes, and start its parameters anew."""
         who = f"TransferLearning: {who}"
-        layer: Any = self.layer_of(who, key)
+        layer = self.layer_of(who, key)
         if not set(sizes) <= {field.name for field in fields(layer)}:
             raise nd.ConfigurationError(
                 f"{who}: {self.label(key)} must be a layer with n_in and n_out that is not frozen. {self.rebuild}"
