@@ -173,6 +173,10 @@ def _resolved(
     base: NeuralNetConfiguration, name: str, index: int, conf: LayerConf | VertexConf
 ) -> LayerConf | VertexConf:
     if isinstance(conf, VertexConf):
+        if not type(conf).__module__.startswith("nn."):
+            from .own_layers import check_vertex_class  # which programs without own vertices do not need
+
+            check_vertex_class(node_label(name, conf), conf)
         return conf.resolved(base, index)
     if not type(conf.innermost).__module__.startswith("nn."):
         from .own_layers import check_class  # which programs without own layers do not need

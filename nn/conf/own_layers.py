@@ -1,4 +1,4 @@
-"""Checks of the class of a user's own layer, where a network is configured with it."""
+"""Checks of the class of a user's own layer or vertex, where a network is configured with it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from nd.arguments import shown
 from ..layers.base import LayerConf
 from ..layers.runtime import LayerRuntime
 from ..terms.params import ParamSpec
+from ..vertices.base import VertexConf
 
 
 def check_class(label: str, layer: LayerConf) -> None:
@@ -21,10 +22,17 @@ def check_class(label: str, layer: LayerConf) -> None:
             f"{label}: runtime must be a class from LayerRuntime, got {given}. Say runtime = ... in the class "
             f"{type(layer).__name__}."
         )
-    _check_specs(label, layer, layer.param_specs())
+    _check_specs(label, layer, layer.param_specs(), "a layer", "BaseLayerConf or FeedForwardConf")
 
 
-def _check_specs(label: str, layer: LayerConf, specs: tuple[ParamSpec, ...]) -> None:
+def check_vertex_class(label: str, vertex: VertexConf) -> None:
+    """Raise ConfigurationError unless the class of a vertex has parameters that can be."""
+    _check_specs(label, vertex, vertex.param_specs(), "a vertex", "TrainedVertexConf")
+
+
+def _check_specs(
+    label: str, layer: LayerConf | VertexConf, specs: tuple[ParamSpec, ...], what: str, bases: str
+) -> None:
     if not isinstance(specs, (list, tuple)) or not all(isinstance(spec, ParamSpec) for spec in specs):
         given = "a ParamSpec alone" if isinstance(specs, ParamSpec) else shown(specs)
         raise nd.ConfigurationError(
@@ -38,7 +46,6 @@ def _check_specs(label: str, layer: LayerConf, specs: tuple[ParamSpec, ...]) -> 
         )
     if specs and not hasattr(layer, "updater_of"):
         raise nd.ConfigurationError(
-            f"{label}: a layer with parameters must come from BaseLayerConf or FeedForwardConf, which have updaters "
-            f"and penalties, got {[spec.name for spec in specs]} from LayerConf. Change the base of "
-            f"{type(layer).__name__}."
+            f"{label}: {what} with parameters must come from {bases}, which have updaters and penalties, got "
+            f"{[spec.name for spec in specs]} in the class {type(layer).__name__}. Change its base."
         )

@@ -30,6 +30,7 @@ from ..terms.penalties import (
     PENALTY_VERBS,
     Decay,
     Penalty,
+    WithUpdaters,
     regularization_of,
     settle_penalties,
     without_effect,
@@ -221,7 +222,7 @@ class LayerConf(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaseLayerConf(LayerConf):
+class BaseLayerConf(WithUpdaters, LayerConf):
     """A layer with an activation and parameters.
 
     Parameters
@@ -325,10 +326,6 @@ class BaseLayerConf(LayerConf):
     def get_regularization_bias(self) -> list[Regularization]:
         """Return the penalties on biases as a list."""
         return list(self.regularization_of(True))
-
-    def updater_of(self, bias: bool) -> Updater:
-        """Return the updater of weights, or of biases."""
-        return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
 
     @checked
     def get_updater_by_param(self, name: str) -> Updater:

@@ -1,4 +1,4 @@
-"""L1, L2 and weight decay as configurations give them."""
+"""L1, L2 and weight decay as configurations give them, and which updater a parameter has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from nd import ConfigurationError
 from nd.arguments import NonNegative
-from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
+from optimize import L1Regularization, L2Regularization, Regularization, Schedule, Updater, WeightDecay
 from optimize.builder import Builder
 
 Defaults = TypeVar("Defaults", bound=Any)
@@ -21,6 +21,17 @@ _KINDS: dict[str, type[Regularization]] = {
     "l1": L1Regularization, "l2": L2Regularization, "weight_decay": WeightDecay,
 }  # fmt: skip
 """Field -> penalty, in the order in which they are applied."""
+
+
+class WithUpdaters:
+    """Shared by configurations of what has parameters: layers and vertices."""
+
+    updater: str | Updater | None
+    bias_updater: str | Updater | None
+
+    def updater_of(self, bias: bool) -> Updater:
+        """Return the updater of weights, or of biases."""
+        return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
 
 
 def settle_penalties(conf: object) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .time_series import DuplicateToTimeSeriesVertex as DuplicateToTimeSeriesVertex
     from .time_series import LastTimeStepVertex as LastTimeStepVertex
     from .time_series import ReverseTimeSeriesVertex as ReverseTimeSeriesVertex
+    from .trained import TrainedVertexConf as TrainedVertexConf
     from .wrapping import FrozenVertex as FrozenVertex
     from .wrapping import LayerVertex as LayerVertex
 
@@ -59,6 +60,8 @@ VERTICES: ClassTable[type[VertexConf]] = ClassTable(
 """Name -> module and configuration class, sorted."""
 
 if not TYPE_CHECKING:
-    _NAMES = VERTICES.modules({"base": "VertexConf", "runtime": "NetworkInput VertexContext VertexRuntime"})
+    _NAMES = VERTICES.modules(
+        {"base": "VertexConf", "runtime": "NetworkInput VertexContext VertexRuntime", "trained": "TrainedVertexConf"}
+    )
     __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
     __all__ = sorted(["VERTICES", *" ".join(_NAMES.values()).split()])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd.arguments import Count
-from nd.checks import check_choice, check_shape
+from nd.checks import check_shape
 from nd.recurrent.attention import (
     INPUTS,
     Attended,
@@ -25,20 +25,13 @@ from nd.recurrent.attention import (
     settled_head_size,
 )
 from nd.typing import Array
-from optimize import Regularization, Updater, get_updater
-from optimize.gradient_normalization import check_gradient_normalization
 
 from ..layers.runtime import Params
 from ..terms.input_type import InputType, RecurrentType, series_of
 from ..terms.java_form import JavaForm
 from ..terms.params import ParamSpec
-from ..terms.penalties import regularization_of
-from ..terms.weights import WEIGHT_INITS
-from .base import VertexConf
 from .runtime import VertexContext, VertexRuntime
-
-if TYPE_CHECKING:
-    from ..conf.network import NeuralNetConfiguration
+from .trained import TrainedVertexConf
 
 
 class AttentionCache(NamedTuple):
@@ -100,7 +93,7 @@ class AttentionRuntime(VertexRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionVertex(VertexConf):
+class AttentionVertex(TrainedVertexConf):
     """Scaled dot product attention, over one or several heads.
 
     Parameters
@@ -115,13 +108,8 @@ class AttentionVertex(VertexConf):
     project_input : bool
         Whether the inputs are projected before, and what the heads take after it. Without that there is one head, and
         all sizes are the same.
-    weight_init : str
-        A name from `nn.terms.weights`.
-    updater, bias_updater : str or Updater, optional
-    regularization, regularization_bias : sequence of Regularization, optional
-    gradient_normalization : str, optional
-    gradient_normalization_threshold : float, optional
-        As those of layers with parameters; by default the network's.
+
+    Further ones are those of every vertex with parameters, see `TrainedVertexConf`.
 
     Raises
     ------
@@ -145,21 +133,11 @@ class AttentionVertex(VertexConf):
     head_size: Count | None = None
     n_heads: Count = 1
     project_input: bool = False
-    weight_init: str = "xavier"
-    updater: str | Updater | None = None
-    bias_updater: str | Updater | None = None
-    regularization: Sequence[Regularization] | None = None
-    regularization_bias: Sequence[Regularization] | None = None
-    gradient_normalization: str | None = None
-    gradient_normalization_threshold: float | None = None
     runtime: ClassVar = AttentionRuntime
     fewest_inputs: ClassVar[int] = 3
     most_inputs: ClassVar[int | None] = 3
-    form: ClassVar[JavaForm] = VertexConf.form.more(
+    form: ClassVar[JavaForm] = TrainedVertexConf.form.more(
         {
-            "biasUpdater": ("bias_updater", "updater"),
-            "gradientNormalization": ("gradient_normalization", "normalization"),
-            "gradientNormalizationThreshold": ("gradient_normalization_threshold", "number or none"),
             "headSize": ("head_size", "size"),
             "nheads": ("n_heads", "plain"),
             "ninKeys": ("n_in_keys", "size"),
@@ -167,10 +145,6 @@ class AttentionVertex(VertexConf):
             "ninValues": ("n_in_values", "size"),
             "nout": ("n_out", "size"),
             "projectInput": ("project_input", "plain"),
-            "regularization": ("regularization", "penalties"),
-            "regularizationBias": ("regularization_bias", "penalties"),
-            "updater": ("updater", "updater"),
-            "weightInit": ("weight_init", "init name"),
         },
         {"dataType": None, "layerName": None, "name": None},
         derived={"vertexParams": lambda conf: conf.vertex_params()},
@@ -178,28 +152,8 @@ class AttentionVertex(VertexConf):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        init = check_choice("AttentionVertex", "weight_init", str(self.weight_init).lower(), WEIGHT_INITS)
-        object.__setattr__(self, "weight_init", init)
-        for name in ("updater", "bias_updater"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, get_updater(getattr(self, name)))
-        for name in ("regularization", "regularization_bias"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
-        normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
-        name_of_it = check_gradient_normalization("AttentionVertex", *normalization)
-        object.__setattr__(self, "gradient_normalization", name_of_it)
         sizes = (self.n_out, self.n_heads, self.head_size, self.project_input)
         object.__setattr__(self, "head_size", settled_head_size("AttentionVertex", *sizes))
-
-    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
-        unset = ("updater", "bias_updater", "gradient_normalization", "gradient_normalization_threshold")
-        taken = {name: getattr(defaults, name) for name in unset if getattr(self, name) is None}
-        if not self.regularization:
-            taken["regularization"] = regularization_of(defaults, "") or None
-        if not self.regularization_bias:
-            taken["regularization_bias"] = regularization_of(defaults, "_bias") or None
-        return replace(self, **taken)
 
     def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:
         sizes: dict[str, Any] = {
@@ -245,11 +199,3 @@ class AttentionVertex(VertexConf):
         """Return names and shapes of inputs and parameters, as Java writes them."""
         shapes = {name: list(shape) for name, shape in self.param_shapes().items()}
         return {"biasParams": {}, "inputs": list(INPUTS), "weightParams": shapes}
-
-    def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
-        """Return the penalties on weights, or on biases, in the order in which they are applied."""
-        return tuple((self.regularization_bias if bias else self.regularization) or ())
-
-    def updater_of(self, bias: bool) -> Updater:
-        """Return the updater; there are no biases, for which another one would be."""
-        return self.updater  # type: ignore[return-value]

@@ -88,7 +88,7 @@ def conf_class(specs=None, base=FeedForwardConf, **members):
 ONE = ParamSpec("W", (5, 5), initial=0.1)
 WRONG_CLASSES = {
     "no updaters": ({"specs": (ONE,), "base": LayerConf, "runtime": LayerRuntime}, {}, "a layer with parameters must "
-        r"come from BaseLayerConf or FeedForwardConf, .* got \['W'\] from LayerConf\. Change the base of Own\."),
+        r"come from BaseLayerConf or FeedForwardConf, .* got \['W'\] in the class Own\. Change its base\."),
     "one": ({"specs": ONE, "runtime": LayerRuntime}, {"n_out": 5}, "must return a tuple of ParamSpec, got a "
         r"ParamSpec alone\. A comma makes a tuple of one: \(ParamSpec\(\.\.\.\),\)\."),
     "texts": ({"specs": ("W",), "runtime": LayerRuntime}, {"n_out": 5}, r"a tuple of ParamSpec, got \('W',\)"),
