@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import _thread
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -39,7 +39,11 @@ class Run:
     def __init__(self, count: int, at_once: int | None = None) -> None:
         self._count, self._failed = count, False
         few = at_once is not None and at_once < count
-        self._turns = threading.Semaphore(at_once or 1) if few else None  # after an error there may be more
+        # A token for everybody who may compute; after an error there may be more. No threading.Semaphore: its lock is
+        # taken in Python, where a Ctrl-C keeps it for good.
+        self._turns: SimpleQueue[None] | None = SimpleQueue() if few else None
+        for _ in range(at_once or 1 if few else 0):
+            self._give_turn()
         self._arrivals = itertools.count(1)  # the next number of it is one operation: no other thread comes between
         self._doors = [_thread.allocate_lock() for _ in range(count)]
         for door in self._doors:
@@ -49,19 +53,22 @@ class Run:
         """Run a worker's task when it is its turn."""
         if self._turns is None:
             return task()
-        with self._turns:
+        self._turns.get()
+        try:
             return task()
+        finally:
+            self._give_turn()
 
     def wait(self, number: int) -> None:
         """Return when all workers have come; raise Abandoned where one of them will not."""
         if self._turns is None:
             self._meet(number)
             return
-        self._turns.release()
+        self._give_turn()
         try:
             self._meet(number)
         finally:
-            self._turns.acquire()
+            self._turns.get()
 
     def _meet(self, number: int) -> None:
         if not self._failed:
@@ -76,8 +83,12 @@ class Run:
         """Let nobody wait any longer, now or later; may be called often."""
         self._failed = True
         self._open(self._doors)
+        for _ in range(self._count):
+            self._give_turn()
+
+    def _give_turn(self) -> None:
         if self._turns is not None:
-            self._turns.release(self._count)
+            self._turns.put(None)
 
     @staticmethod
     def _open(doors: Iterable[_thread.LockType]) -> None:

@@ -1,6 +1,8 @@
 """Workers that meet: everybody's numbers in their order, failures and Ctrl-C that leave nobody waiting."""
 
+import pathlib
 import random
+import re
 import signal
 import threading
 import time
@@ -8,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+import nd
 from backends.cpu.meeting import Abandoned, WorkersMeeting
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.recording import Recording, TracedArray
@@ -253,3 +256,16 @@ for _ in range(50):
 print(met())
 """
     assert in_another_process(code) == (0, "True\nTrue\n")
+
+
+OF_PYTHON = re.compile(
+    r"threading\.(Barrier|BoundedSemaphore|Condition|Event|Semaphore)\(|from threading import|queue\.Queue\("
+)
+"""Their locks are taken in Python: a Ctrl-C between two of its lines keeps such a lock for good."""
+
+
+def test_no_thread_waits_for_a_lock_that_a_ctrl_c_can_keep():
+    root = pathlib.Path(nd.__file__).parents[1]
+    paths = [path for package in ("backends", "nd", "optimize", "nn") for path in (root / package).rglob("*.py")]
+    assert len(paths) > 400
+    assert [path for path in paths if OF_PYTHON.search(path.read_text(encoding="utf-8"))] == []
