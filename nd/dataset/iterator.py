@@ -331,7 +331,7 @@ def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
     DTypeError
         It is neither.
     """
-    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (Examples, Number)):
+    if is_pair(item, holders=(list, tuple), but=Number):
         return kind(*item)
     check_data_set(who, item, kind)
     return item
@@ -345,9 +345,19 @@ def is_features(data: object, kind: object = DataSet) -> bool:
     return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
 
 
-def is_pair(data: object) -> bool:
-    """Tell whether data are a tuple (features, labels): not one of two minibatches, or of two rows."""
-    return isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number))
+def is_pair(data: Any, most: int = 2, holders: Any = tuple, but: Any = ()) -> bool:
+    """Tell whether data are a tuple (features, labels), which may have up to `most` parts: no tuple of minibatches.
+
+    Parameters
+    ----------
+    data : object
+    most : int
+    holders : type or tuple of types
+        What is taken in the place of a tuple.
+    but : type or tuple of types
+        What the features must not be: numbers make a row, tuples are minibatches where no network takes several inputs.
+    """
+    return isinstance(data, holders) and 2 <= len(data) <= most and not isinstance(data[0], (Examples, but))
 
 
 def iterator_over(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from numbers import Number
 from typing import Any
 
 from backends.errors import ConfigurationError
@@ -33,7 +34,7 @@ class Minibatches:
 
     def __init__(self, who: str, data: Any) -> None:
         self._who, self._data = who, data
-        if isinstance(data, Examples) or is_pair(data):
+        if isinstance(data, Examples) or is_pair(data, but=(Number, tuple)):
             self._data = [data]
         elif is_features(data) or isinstance(data, str) or not isinstance(data, Iterable):
             raise ConfigurationError(

@@ -9,10 +9,10 @@ import nd
 from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
-from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.iterator import MinibatchIterator, is_pair
 
 from ..terms.data_formats import inward, outward
-from .intake import is_pair, iterator_of, paired
+from .intake import iterator_of, paired
 
 if TYPE_CHECKING:
     from .held_out import HeldOut
@@ -70,7 +70,7 @@ def training_data(network: Network, data: Any, labels: object, settings: FitSett
         network._check_minibatch("fit", data)
         data = data if data.class_names is None else network.formed(data, "fit", learn)
         return _whole(network, data, settings)
-    if labels is None and isinstance(data, tuple) and is_pair(data):
+    if labels is None and is_pair(data):
         data, labels = data
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings, learn)
