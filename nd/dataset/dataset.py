@@ -7,20 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, ShapeError, describe_shape
+from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
 from nd.checks import check_memory
 from nd.dataset.by_class import ByClass
 from nd.dataset.checks import AnyArray, as_array, check_count
 from nd.dataset.examples import second_axis
-from nd.dataset.multi_data_set import GROUPS, MultiDataSet
+from nd.dataset.multi_data_set import MultiDataSet
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
-
-
-Arrays = dict[str, AnyArray]
-"""Name -> array, of those that are there."""
 
 
 def _single(group: str) -> Any:
@@ -86,18 +82,19 @@ class DataSet(ByClass):
         features_mask: object = None,
         labels_mask: object = None,
     ) -> None:
-        arrays, names, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
+        self.multi: MultiDataSet
+        self.multi, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
         if classes is not None:
-            arrays["labels"] = one_hot(arrays["labels"], classes)
-        check_lengths("DataSet", arrays)
-        labels, mask = arrays.get("labels"), arrays.get("labels_mask")
-        self.multi: MultiDataSet = MultiDataSet.holding(
-            [arrays["features"]],
-            [] if labels is None else [labels],
-            [arrays.get("features_mask")],
-            [] if labels is None is mask else [mask],
-        )
-        self.multi.class_names = names
+            self.multi.labels = [one_hot(self.multi.labels[0], classes)]
+
+    def __init_subclass__(cls, **more: object) -> None:
+        super().__init_subclass__(**more)
+        for name in (*_FIELDS, "multi"):
+            if getattr(cls, name, None) is not getattr(DataSet, name, None):
+                raise ConfigurationError(
+                    f"{cls.__name__}: {name} must be DataSet's own, since networks read its arrays, got another in the "
+                    f"class. Assign self.{name} in __init__, or make DataSets in an iterator's next."
+                )
 
     features, features_mask = _single("features"), _single("features_masks")
     labels, labels_mask = _single("labels"), _single("labels_masks")
@@ -113,8 +110,7 @@ class DataSet(ByClass):
 
     def to_multi_data_set(self) -> MultiDataSet:
         """Return a MultiDataSet of its own with these arrays; see `MultiDataSet.to_data_set`."""
-        groups = ([*getattr(self.multi, group)] for group in GROUPS)
-        same = MultiDataSet.holding(*groups)
+        same = self.multi.with_groups()
         same.labels_masks = same.labels_masks[: len(same.labels)]
         same.class_names = self.class_names
         return same
@@ -227,6 +223,12 @@ class DataSet(ByClass):
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
+    @staticmethod
+    def viewing(multi: MultiDataSet) -> DataSet:
+        same = DataSet.__new__(DataSet)
+        same.multi = multi
+        return same
+
     def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
         return DataSet(*arrays)
 
@@ -275,8 +277,8 @@ def one_hot(labels: object, n: int) -> np.ndarray:
     return encoded
 
 
-def gathered(who: str, given: Sequence[object]) -> tuple[Arrays, Sequence[str] | None, int | None]:
-    """Return what a DataSet is given as arrays, the names of the classes, and how many where labels were texts.
+def gathered(who: str, given: Sequence[object]) -> tuple[MultiDataSet, int | None]:
+    """Return what a DataSet is given as a MultiDataSet, and how many classes there are where labels were texts.
 
     Labels that are the features, of an autoencoder, stay so, also where both are one list; texts become numbers.
     """
@@ -293,7 +295,16 @@ def gathered(who: str, given: Sequence[object]) -> tuple[Arrays, Sequence[str] |
         raise DataError(f"{who}: features must be an array or a list, got None.")
     if labels is features:
         arrays["labels"] = arrays["features"]
-    return arrays, names, classes
+    check_lengths(who, arrays)
+    y, mask = arrays.get("labels"), arrays.get("labels_mask")
+    multi = MultiDataSet.holding(
+        [arrays["features"]],
+        [] if y is None else [y],
+        [arrays.get("features_mask")],
+        [] if y is None is mask else [mask],
+    )
+    multi.class_names = names
+    return multi, classes
 
 
 def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
