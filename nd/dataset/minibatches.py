@@ -18,18 +18,7 @@ class Minibatches:
     """The minibatches of what is given: a data set, a tuple ``(features, labels)``, or an iterable of those.
 
     Pairs become DataSets, or MultiDataSets where features or labels are several arrays. Gone over as often as what is
-    given can be.
-
-    Parameters
-    ----------
-    who : str
-        For messages.
-    data : object
-
-    Raises
-    ------
-    ConfigurationError
-        It is nothing of that.
+    given can be. ConfigurationError, in the name of `who`, where it is nothing of that.
     """
 
     def __init__(self, who: str, data: Any) -> None:

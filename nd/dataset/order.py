@@ -14,17 +14,8 @@ Selection = Any
 
 
 class EpochOrder:
-    """Orders of `n` examples, one for every epoch; it follows from the generator's state before it.
+    """Orders of `n` examples, one for every epoch, shuffled where there is a seed.
 
-    Parameters
-    ----------
-    n : int
-        Number of examples.
-    seed : int or None
-        Of the shuffles; None leaves the examples in their order.
-
-    Notes
-    -----
     An epoch's order is that of 0 to n - 1 after ``Collections.shuffle``, with one `JavaRandom` for all epochs. So the
     generator's state when an epoch began is all that it takes to have its order again.
     """
@@ -58,13 +49,7 @@ class EpochOrder:
         return self._began is not None
 
     def restore(self, state: Any, begun: bool = True) -> None:
-        """Be in the epoch whose `state` this is, or, where none had `begun`, before the first one.
-
-        Raises
-        ------
-        DataError
-            It is none.
-        """
+        """Be in the epoch of a `state`, or, where none had `begun`, before the first one; DataError if it is none."""
         if self._random is None and state is not None:
             raise DataError(f"EpochOrder.restore: expected no shuffle, got the state {state!r}. Pass shuffle=True.")
         if self._random is not None and not (begun and isinstance(state, int) and state == self._began):
@@ -77,22 +62,13 @@ class EpochOrder:
 class FileOrder:
     """Orders of the examples of several files, one an epoch: file by file, every file in an order of its own.
 
-    Parameters
-    ----------
-    lengths : list of int
-        Number of examples of each file.
-    seed : int or None
-        Of the shuffles; None leaves files and examples in their order.
+    One `JavaRandom`, of the seed, shuffles the files and then draws a seed for every file, which shuffles its examples
+    when it is their turn. So the generator's state when an epoch began is enough for several files too.
 
     Attributes
     ----------
     files : list of int
         The files' numbers, in the order of this epoch.
-
-    Notes
-    -----
-    One `JavaRandom` shuffles the files and then draws a seed for every file, which shuffles its examples when it is
-    their turn. So the generator's state when an epoch began is enough for several files too.
     """
 
     def __init__(self, lengths: list[int], seed: int | None) -> None:

@@ -97,11 +97,6 @@ class OrderedIterator(CountingIterator[Batch]):
     order : EpochOrder or FileOrder
     classes : int, optional
         Labels are class numbers below that.
-
-    Attributes
-    ----------
-    total, order, classes
-        As given.
     """
 
     def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder, classes: int | None = None) -> None:
