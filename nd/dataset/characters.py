@@ -76,8 +76,6 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
     ['To be,', ' or no', 'o be, ', 'or not']
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,
@@ -133,13 +131,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
 
     @checked
     def encode(self, text: str) -> np.ndarray:
-        """Return the numbers [T] of characters, integers.
-
-        Raises
-        ------
-        DataError
-            One has none.
-        """
+        """Return the numbers [T] of characters, integers. DataError: one has none."""
         codes, known = self._encoded(text)
         if not known.all():
             unknown = text[int(np.argmin(known))]
@@ -150,13 +142,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         return codes.astype(np.int64)
 
     def decode(self, numbers: Sequence[int] | np.ndarray) -> str:
-        """Return the text of numbers [T].
-
-        Raises
-        ------
-        DataError
-            They are no list of numbers of characters.
-        """
+        """Return the text of numbers [T]. DataError: they are no list of numbers of characters."""
         codes = from_list(f"{type(self).__name__}.decode", numbers)
         fits = codes.ndim == 1 and (codes.dtype.kind in "iu" or not codes.size)
         if not fits or ((codes < 0) | (codes >= len(self.characters))).any():
@@ -177,7 +163,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         return numbers[is_known].astype(np.min_scalar_type(len(known))), is_known
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        begins = np.arange(self.total)[self.order.select(start, stop)] * self._length
+        begins = self.order.numbers(start, stop) * self._length
         codes = self._codes[begins + np.arange(self._filled + 1)[:, None]]  # [T + 1, N]
         return DataSet(self._one_hot(codes[:-1]), self._one_hot(codes[1:]))
 

@@ -145,13 +145,7 @@ class DataSet(ByClass):
 
     @checked
     def divide_by(self, divisor: float) -> None:
-        """Divide the features.
-
-        Raises
-        ------
-        DataError
-            `divisor` is 0.
-        """
+        """Divide the features. DataError: `divisor` is 0."""
         if divisor == 0:
             raise DataError("DataSet.divide_by: divisor must not be 0, got 0.")
         self._change(self.features / divisor)
@@ -190,13 +184,7 @@ class DataSet(ByClass):
         return second_axis(self.features)
 
     def num_outcomes(self) -> int:
-        """Return the length of the labels' second axis (1 if there is none).
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
+        """Return the length of the labels' second axis (1 if there is none). DataError: there are no labels."""
         if self.labels is None:
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
         return second_axis(self.labels)
@@ -329,10 +317,7 @@ def _may_have_names(labels: object) -> bool:
 def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
     """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
 
-    Raises
-    ------
-    DataError, DTypeError
-        A label is missing, or is no text where other labels are.
+    DataError, DTypeError: a label is missing, or is no text where other labels are.
     """
     if not _may_have_names(labels):
         return labels, None, None

@@ -68,30 +68,18 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def next(self, num: int | None = None) -> Batch:
         """Return the next minibatch, of `num` examples instead of `batch()` where the iterator can do that.
 
-        Raises
-        ------
-        DataError
-            There is none left.
+        DataError: there is none left.
         """
 
     @abstractmethod
     def reset(self) -> None:
         """Go back to the beginning; an iterator that shuffles takes another order.
 
-        Raises
-        ------
-        DataError
-            The data can be read only once.
+        DataError: the data can be read only once.
         """
 
     def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer).
-
-        Raises
-        ------
-        DataError
-            It is not known.
-        """
+        """Return the number of examples in a minibatch (the last one may have fewer). DataError: it is not known."""
         raise DataError(f"{type(self).__name__}.batch: expected an iterator that knows it, got one without.")
 
     def reset_supported(self) -> bool:
@@ -105,10 +93,7 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
         """Have every minibatch go through `pre_processor` from now on, say a fitted normalizer; None ends that.
 
-        Raises
-        ------
-        DTypeError
-            It has no method ``pre_process`` and cannot be called.
+        DTypeError: it has no method ``pre_process`` and cannot be called.
         """
         if pre_processor is not None and not hasattr(pre_processor, "pre_process") and not callable(pre_processor):
             raise DTypeError(
@@ -135,10 +120,7 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def restore(self, state: State) -> None:
         """Stand where the iterator stood whose `state` this is: later minibatches and resets are those of that one.
 
-        Raises
-        ------
-        DataError
-            It cannot, or the state is of an iterator over other data.
+        DataError: it cannot, or the state is of an iterator over other data.
         """
         raise DataError(
             f"{type(self).__name__}.restore: expected an iterator that can go on where another stood, got one without. "
@@ -196,20 +178,14 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     def total_outcomes(self) -> int:
         """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.
 
-        Raises
-        ------
-        DataError
-            It is not known.
+        DataError: it is not known.
         """
         return self._axis("total_outcomes", 1)
 
     def input_columns(self) -> int:
         """Return the number of inputs, the features' second axis; that of the iterator or DataSet that this one reads.
 
-        Raises
-        ------
-        DataError
-            It is not known.
+        DataError: it is not known.
         """
         return self._axis("input_columns", 0)
 
@@ -242,10 +218,7 @@ class WrappingIterator(MinibatchIterator[Batch]):
     def next(self, num: int | None = None) -> Batch:
         """Return the base's next minibatch, of `num` examples where the base can do that.
 
-        Raises
-        ------
-        DataError
-            None is left, or it cannot be handed out.
+        DataError: None is left, or it cannot be handed out.
         """
         self.check_has_next()
         return self.pre_processed(self.handed_on(self.base.next(num)))
@@ -326,10 +299,7 @@ def check_data_set(who: str, value: object, kind: type = DataSet) -> None:
 def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
     """Return a DataSet, or another `kind`, as it is, and two arrays, features and labels, as one.
 
-    Raises
-    ------
-    DTypeError
-        It is neither.
+    DTypeError: it is neither.
     """
     if is_pair(item, holders=(list, tuple), but=Number):
         return kind(*item)

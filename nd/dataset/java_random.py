@@ -43,13 +43,7 @@ class JavaRandom(metaclass=ExplainedType):
         self.set_seed(time.time_ns() if seed is None else seed)
 
     def set_seed(self, seed: int) -> None:
-        """Start anew, as a new generator of that seed.
-
-        Raises
-        ------
-        DataError
-            The seed is no whole number.
-        """
+        """Start anew, as a new generator of that seed. DataError: the seed is no whole number."""
         if not hasattr(seed, "__index__"):
             raise DataError(f"JavaRandom.set_seed: seed must be a whole number, got {seed!r}.")
         self._state = (operator.index(seed) ^ _MULTIPLIER) & _MASK
@@ -62,10 +56,7 @@ class JavaRandom(metaclass=ExplainedType):
     def set_state(self, state: int) -> None:
         """Go on where the generator stood that had this state.
 
-        Raises
-        ------
-        DataError
-            It is no state: a whole number below 2**48.
+        DataError: it is no state: a whole number below 2**48.
         """
         if not isinstance(state, int) or isinstance(state, bool) or not 0 <= state <= _MASK:
             raise DataError(f"JavaRandom.set_state: state must be a whole number below 2**48, got {state!r}.")
@@ -74,10 +65,7 @@ class JavaRandom(metaclass=ExplainedType):
     def next_int(self, bound: int | None = None) -> int:
         """Return a uniform integer in 0 to `bound` - 1; without a bound one of 32 bits, negative ones too.
 
-        Raises
-        ------
-        DataError
-            `bound` is not 1 to 2147483647.
+        DataError: `bound` is not 1 to 2147483647.
         """
         if bound is None:
             return self._signed_32_bits()

@@ -153,10 +153,7 @@ class MultiDataSet(Examples):
     def to_data_set(self) -> DataSet:
         """Return a DataSet with these arrays; see `DataSet.to_multi_data_set`.
 
-        Raises
-        ------
-        DataError
-            There are several inputs or outputs.
+        DataError: there are several inputs or outputs.
         """
         from nd.dataset.dataset import DataSet
 

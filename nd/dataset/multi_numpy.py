@@ -29,8 +29,6 @@ class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetItera
     [[0.0, 1.0], [2.0]]
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,

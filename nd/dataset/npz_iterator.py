@@ -95,7 +95,7 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         for number in self.order.files:
             first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
             if first < last:
-                parts.append(pick(self._file(number), self.order.select(number, first, last), self.classes))
+                parts.append(pick(self._file(number), self.order.of_file(number, first, last), self.classes))
             begin += self._lengths[number]
         if stop == self.total:
             self._opened = None

@@ -58,8 +58,6 @@ class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]]]
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,

@@ -70,8 +70,6 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     [[4.0], [5.0], [6.0]]
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,
@@ -106,7 +104,7 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        begins = np.arange(self.total)[self.order.select(start, stop)] * self._stride
+        begins = self.order.numbers(start, stop) * self._stride
         steps = begins + np.arange(self._length)[:, None]  # [n, N]
         features, wanted = self._cut(self._series, steps), steps + self._horizon
         if self._last_alone:

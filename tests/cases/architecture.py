@@ -29,7 +29,7 @@ NUMPY_IN_ND = {
     "nd/dataset/normalizers/ways.py",
     "nd/dataset/npz_files.py",
     "nd/dataset/numpy_iterator.py",
-    "nd/dataset/sequence_iterator.py",
+    "nd/dataset/order.py",
     "nd/dataset/sequence_reader.py",
     "nd/dataset/sliding_windows.py",
     "nd/dataset/storage.py",
