@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError
-from nd.dataset.checks import as_array
-from nd.dataset.dataset import one_hot
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from nd.checks import check_memory
+from nd.dataset.checks import as_array, check_count
 from nd.intake import column_names, column_values, only_column
 from nd.serde import as_host
 
+_MOST_CLASSES = 2**31 - 1  # Java's int
 _SHOWN = 8  # classes in a message
 _NUMBERED = re.compile(r"column_\d+")
 """Names that polars gives columns which have none."""
@@ -25,6 +27,50 @@ class ColumnNames(tuple[str, ...]):
     """
 
     __slots__ = ()
+
+
+def one_hot(labels: object, n: int) -> np.ndarray:
+    """Encode class numbers as rows with a single 1.
+
+    Parameters
+    ----------
+    labels : array or list of whole numbers, shape [N]
+        Numbers from 0 to `n` - 1.
+    n : int
+        Number of classes.
+
+    Returns
+    -------
+    numpy.ndarray, shape [N, n]
+        float32, Fortran order (the batch innermost in memory, as the CPU likes it).
+
+    Raises
+    ------
+    ShapeError
+        `labels` has more than one axis.
+    DataError
+        A label is not a whole number from 0 to `n` - 1.
+
+    Examples
+    --------
+    >>> one_hot([2, 0], 3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    check_count("one_hot", "n", n, 1, _MOST_CLASSES)
+    classes = as_array("one_hot labels", labels)
+    if len(classes.shape) != 1:
+        raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
+    wrong = (classes < 0) | (classes >= n) | (classes != np.floor(classes))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise DataError(
+            f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
+            "Raise n, or correct the labels."
+        )
+    check_memory("one_hot", 4 * n * len(classes), f"{len(classes)} rows of {n} classes", "Name fewer at once.")
+    encoded = np.zeros((n, len(classes)), dtype=np.float32).T
+    encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
+    return encoded
 
 
 def class_columns(labels: object) -> ColumnNames | None:
@@ -210,3 +256,22 @@ def _texts(labels: object) -> np.ndarray | None:
         if not isinstance(element, str):
             raise DTypeError(f"labels: expected texts, as others are, got {element!r} at {row}. Fill or drop it.")
     return array
+
+
+def _may_have_names(labels: object) -> bool:
+    """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", None)
+    if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers
+        return False
+    return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
+
+
+def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
+    """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
+
+    DataError, DTypeError: a label is missing, or is no text where other labels are.
+    """
+    if not _may_have_names(labels):
+        return labels, None, None
+    labels, names = named_labels(labels)
+    return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)

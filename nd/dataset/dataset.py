@@ -9,13 +9,12 @@ import numpy as np
 
 from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
-from nd.checks import check_memory
-from nd.dataset.by_class import ByClass
 from nd.dataset.checks import AnyArray, as_array, check_count
-from nd.dataset.examples import second_axis
+from nd.dataset.class_labels import named, one_hot
+from nd.dataset.examples import Examples, second_axis
 from nd.dataset.multi_data_set import MultiDataSet
+from nd.serde import as_host
 
-_MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
@@ -38,7 +37,7 @@ def _single(group: str) -> Any:
     return property(get, put)
 
 
-class DataSet(ByClass):
+class DataSet(Examples):
     """A set of examples: features, with optional labels and masks. It is a MultiDataSet of one input and one output.
 
     Parameters
@@ -189,6 +188,85 @@ class DataSet(ByClass):
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
         return second_axis(self.labels)
 
+    def label_counts(self) -> dict[int, int]:
+        """Return class -> number of its examples, for the classes that have some.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
+        """
+        classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+    @checked
+    def filter_by(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes, in the order of this DataSet.
+
+        Raises
+        ------
+        DataError
+            There are no labels, or no example of these classes.
+        ShapeError
+            The labels are not [N, classes].
+        """
+        return self.get(self._of("filter_by", classes))
+
+    @checked
+    def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes with one label column a class, in the order of `classes`.
+
+        Raises
+        ------
+        DataError
+            There are no labels, no example of these classes, no such class, or one is given twice.
+        ArgumentError
+            It is no list of whole numbers.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
+        """
+        last = self._class_count("filter_and_strip") - 1
+        columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
+        if len(set(columns)) < len(columns):
+            raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
+        chosen = self.get(self._of("filter_and_strip", columns))
+        chosen.labels = chosen.labels[:, np.array(columns)]
+        if self.class_names is not None:
+            chosen.class_names = [self.class_names[column] for column in columns]
+        if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
+            chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
+        return chosen
+
+    def sort_by_label(self) -> None:
+        """Reorder the examples: one of each class in turn as long as all have one, then the rest class by class.
+
+        So minibatches hold all classes alike. The order within a class stays; this DataSet then holds new arrays.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn
+        to the next, and takes turns only where every label column has an example.
+        """
+        of_class = self._classes("sort_by_label")
+        members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
+        turns = min(len(places) for places in members)
+        in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
+        reordered = self.get(np.concatenate([in_turn, *(places[turns:] for places in members)]))
+        vars(self).update(vars(reordered))
+
     @staticmethod
     @checked
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
@@ -220,49 +298,27 @@ class DataSet(ByClass):
     def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
         return DataSet(*arrays)
 
+    def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
+        of_class = self._classes(who)
+        places = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
+        if not places.size:
+            raise DataError(
+                f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
+                f"{np.unique(of_class).tolist()}."
+            )
+        return places
 
-def one_hot(labels: object, n: int) -> np.ndarray:
-    """Encode class numbers as rows with a single 1.
+    def _classes(self, who: str) -> np.ndarray:
+        """Class numbers [N], on the host."""
+        self._class_count(who)
+        return np.argmax(as_host(self.labels), axis=1)
 
-    Parameters
-    ----------
-    labels : array or list of whole numbers, shape [N]
-        Numbers from 0 to `n` - 1.
-    n : int
-        Number of classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape [N, n]
-        float32, Fortran order (the batch innermost in memory, as the CPU likes it).
-
-    Raises
-    ------
-    ShapeError
-        `labels` has more than one axis.
-    DataError
-        A label is not a whole number from 0 to `n` - 1.
-
-    Examples
-    --------
-    >>> one_hot([2, 0], 3).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    check_count("one_hot", "n", n, 1, _MOST_CLASSES)
-    classes = as_array("one_hot labels", labels)
-    if len(classes.shape) != 1:
-        raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
-    wrong = (classes < 0) | (classes >= n) | (classes != np.floor(classes))
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise DataError(
-            f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
-            "Raise n, or correct the labels."
-        )
-    check_memory("one_hot", 4 * n * len(classes), f"{len(classes)} rows of {n} classes", "Name fewer at once.")
-    encoded = np.zeros((n, len(classes)), dtype=np.float32).T
-    encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
-    return encoded
+    def _class_count(self, who: str) -> int:
+        if self.labels is None:
+            raise DataError(f"DataSet.{who}: expected labels, got none in {self!r}.")
+        if len(self.labels.shape) != 2:
+            raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
+        return int(self.labels.shape[1])
 
 
 def gathered(who: str, given: Sequence[object]) -> tuple[MultiDataSet, int | None]:
@@ -304,24 +360,3 @@ def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
                 f"{who}: expected as many {name} as features, got {name} {describe_shape(array.shape)} and features "
                 f"{describe_shape(features.shape)}."
             )
-
-
-def _may_have_names(labels: object) -> bool:
-    """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
-    kind = getattr(getattr(labels, "dtype", None), "kind", None)
-    if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers
-        return False
-    return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
-
-
-def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
-    """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
-
-    DataError, DTypeError: a label is missing, or is no text where other labels are.
-    """
-    if not _may_have_names(labels):
-        return labels, None, None
-    from nd.dataset.class_labels import ColumnNames, named_labels
-
-    labels, names = named_labels(labels)
-    return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)

@@ -8,7 +8,8 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.dataset.checks import check_count
-from nd.dataset.dataset import DataSet, one_hot
+from nd.dataset.class_labels import one_hot
+from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, restored_count
 from nd.dataset.java_random import JavaRandom
 from nd.dataset.ordered import CountingIterator

@@ -17,6 +17,7 @@ from nd.intake import is_holder
 Batch = TypeVar("Batch", bound=Examples)
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
+_POSITION = " Define state() and restore(state)."
 
 
 @overridable
@@ -80,7 +81,7 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch (the last one may have fewer). DataError: it is not known."""
-        raise DataError(f"{type(self).__name__}.batch: expected an iterator that knows it, got one without.")
+        raise self._unable("batch", "knows it")
 
     def reset_supported(self) -> bool:
         """Tell whether `reset` works."""
@@ -112,20 +113,17 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
         DataError
             It cannot say. A subclass that can defines both methods; checkpoints then continue within its epochs.
         """
-        raise DataError(
-            f"{type(self).__name__}.state: expected an iterator that can say where it stands, got one without. "
-            "Define state() and restore(state)."
-        )
+        raise self._unable("state", "can say where it stands", _POSITION)
 
     def restore(self, state: State) -> None:
         """Stand where the iterator stood whose `state` this is: later minibatches and resets are those of that one.
 
         DataError: it cannot, or the state is of an iterator over other data.
         """
-        raise DataError(
-            f"{type(self).__name__}.restore: expected an iterator that can go on where another stood, got one without. "
-            "Define state() and restore(state)."
-        )
+        raise self._unable("restore", "can go on where another stood", _POSITION)
+
+    def _unable(self, method: str, what: str, remedy: str = "") -> DataError:
+        return DataError(f"{type(self).__name__}.{method}: expected an iterator that {what}, got one without.{remedy}")
 
     def __iter__(self) -> Self:
         if not self.has_next():
@@ -199,7 +197,7 @@ class DataSetIterator(MinibatchIterator[DataSet]):
         if number is None and isinstance(source, DataSetIterator):
             number = getattr(source, method)()
         if number is None:
-            raise DataError(f"{type(self).__name__}.{method}: expected an iterator that knows it, got one without.")
+            raise self._unable(method, "knows it")
         return number
 
 

@@ -71,13 +71,13 @@ class JavaRandom(metaclass=ExplainedType):
             return self._signed_32_bits()
         if not 0 < bound <= _INT_MAX:
             raise DataError(f"JavaRandom.next_int: bound must be 1 to {_INT_MAX}, got {bound}.")
-        bits = self._next_31_bits()
+        bits = self._bits(31)
         if bound & (bound - 1) == 0:
             return (bound * bits) >> 31
         value = bits % bound
         # Java asks whether this sum overflows an int: the last, incomplete run of `bound` numbers is refused
         while bits - value + bound - 1 > _INT_MAX:
-            bits = self._next_31_bits()
+            bits = self._bits(31)
             value = bits % bound
         return value
 
@@ -156,9 +156,6 @@ class JavaRandom(metaclass=ExplainedType):
             values[...] = values[order]
         else:
             values[:] = [values[i] for i in order]
-
-    def _next_31_bits(self) -> int:
-        return self._bits(31)
 
     def _bits(self, count: int) -> int:
         self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK

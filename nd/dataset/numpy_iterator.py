@@ -8,7 +8,8 @@ import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
-from nd.dataset.dataset import DataSet, gathered, one_hot
+from nd.dataset.class_labels import one_hot
+from nd.dataset.dataset import DataSet, gathered
 from nd.dataset.iterator import Batch, DataSetIterator, State
 from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedIterator

@@ -3,7 +3,6 @@
 NUMPY_IN_ND = {
     "nd/files/archives.py",
     "nd/dataset/alignment.py",
-    "nd/dataset/by_class.py",
     "nd/dataset/characters.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",

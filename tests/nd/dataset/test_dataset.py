@@ -17,7 +17,7 @@ from backends.errors import (
     ShapeError,
 )
 from nd.dataset import DataSet, ListDataSetIterator
-from nd.dataset.dataset import one_hot
+from nd.dataset.class_labels import one_hot
 from tests.cells import every_row
 
 
