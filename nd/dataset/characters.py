@@ -38,10 +38,8 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         Characters, in the order of their numbers; without it the 77 of `get_minimal_character_set`.
     comment : str, optional
         Lines that begin so are left out.
-    shuffle : bool
-        Take another order of the pieces in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`, of the pieces.
     every_step : bool
         Fill the last time step of the pieces too, and use all pieces that are full; Java does neither, see Notes.
 

@@ -150,15 +150,8 @@ class DataSet(Examples):
         self._change(self.features / divisor)
 
     def scale(self) -> None:
-        """Divide every example's features by the largest of them.
+        """Divide every example's features by the largest of them; DataError unless it is positive in all.
 
-        Raises
-        ------
-        DataError
-            It is not positive in some example.
-
-        Notes
-        -----
         Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
         org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
         """
@@ -191,45 +184,23 @@ class DataSet(Examples):
     def label_counts(self) -> dict[int, int]:
         """Return class -> number of its examples, for the classes that have some.
 
-        Raises
-        ------
-        DataError
-            There are no labels.
-        ShapeError
-            The labels are not [N, classes].
+        DataError without labels, ShapeError unless they are [N, classes]: so for all methods that go by classes. An
+        example's class is the place of its row's largest number.
         """
         classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
     @checked
     def filter_by(self, classes: Sequence[int]) -> DataSet:
-        """Return the examples of those classes, in the order of this DataSet.
-
-        Raises
-        ------
-        DataError
-            There are no labels, or no example of these classes.
-        ShapeError
-            The labels are not [N, classes].
-        """
+        """Return the examples of those classes, in the order of this DataSet; DataError if there is none."""
         return self.get(self._of("filter_by", classes))
 
     @checked
     def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
         """Return the examples of those classes with one label column a class, in the order of `classes`.
 
-        Raises
-        ------
-        DataError
-            There are no labels, no example of these classes, no such class, or one is given twice.
-        ArgumentError
-            It is no list of whole numbers.
-        ShapeError
-            The labels are not [N, classes].
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
+        DataError where there is no such example or class, or a class is given twice. Source:
+        org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
         """
         last = self._class_count("filter_and_strip") - 1
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
@@ -248,17 +219,8 @@ class DataSet(Examples):
 
         So minibatches hold all classes alike. The order within a class stays; this DataSet then holds new arrays.
 
-        Raises
-        ------
-        DataError
-            There are no labels.
-        ShapeError
-            The labels are not [N, classes].
-
-        Notes
-        -----
-        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn
-        to the next, and takes turns only where every label column has an example.
+        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn to
+        the next, and takes turns only where every label column has an example.
         """
         of_class = self._classes("sort_by_label")
         members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]

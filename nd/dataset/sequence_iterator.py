@@ -39,10 +39,8 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
         `labels_reader`, there are no labels.
     label_index_to : int, optional
         Last of several label columns (inclusive), with `regression`; `label_index` is the first.
-    shuffle : bool
-        Take another order in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`.
 
     Raises
     ------

@@ -37,10 +37,8 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     labels : str
         "series": for every step of the window the target `horizon` steps later, [N, K, n]. "last": that of its last
         step alone, [N, K].
-    shuffle : bool
-        Take another order of the windows in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`, of the windows.
 
     Raises
     ------
