@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -256,22 +255,3 @@ def _texts(labels: object) -> np.ndarray | None:
         if not isinstance(element, str):
             raise DTypeError(f"labels: expected texts, as others are, got {element!r} at {row}. Fill or drop it.")
     return array
-
-
-def _may_have_names(labels: object) -> bool:
-    """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
-    kind = getattr(getattr(labels, "dtype", None), "kind", None)
-    if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers
-        return False
-    return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
-
-
-def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
-    """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
-
-    DataError, DTypeError: a label is missing, or is no text where other labels are.
-    """
-    if not _may_have_names(labels):
-        return labels, None, None
-    labels, names = named_labels(labels)
-    return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)

@@ -10,7 +10,7 @@ import numpy as np
 from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
 from nd.dataset.checks import AnyArray, as_array, check_count
-from nd.dataset.class_labels import named, one_hot
+from nd.dataset.class_labels import ColumnNames, named_labels, one_hot
 from nd.dataset.examples import Examples, second_axis
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.serde import as_host
@@ -291,7 +291,7 @@ def gathered(who: str, given: Sequence[object]) -> tuple[MultiDataSet, int | Non
     features, labels, *masks = given
     names = classes = None
     if labels is not features:
-        labels, names, classes = named(labels)
+        labels, names, classes = _named(labels)
     arrays = {
         name: as_array(f"{who} {name}", value)
         for name, value in zip(_FIELDS, (features, labels, *masks), strict=True)
@@ -322,3 +322,22 @@ def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
                 f"{who}: expected as many {name} as features, got {name} {describe_shape(array.shape)} and features "
                 f"{describe_shape(features.shape)}."
             )
+
+
+def _may_have_names(labels: object) -> bool:
+    """Tell whether labels may be texts, categories or a table, by a look that costs next to nothing."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", None)
+    if isinstance(kind, str) and kind in "biuf":  # an array or a column of numbers
+        return False
+    return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
+
+
+def _named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
+    """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
+
+    DataError, DTypeError: a label is missing, or is no text where other labels are.
+    """
+    if not _may_have_names(labels):
+        return labels, None, None
+    labels, names = named_labels(labels)
+    return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)
