@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from .alignment import SeriesColumns as SeriesColumns
     from .async_iterator import AsyncDataSetIterator as AsyncDataSetIterator
     from .characters import CharacterIterator as CharacterIterator
+    from .class_labels import one_hot as one_hot
     from .csv_iterator import CsvDataSetIterator as CsvDataSetIterator
     from .dataframe_iterator import DataFrameDataSetIterator as DataFrameDataSetIterator
     from .dataset import DataSet as DataSet
-    from .dataset import one_hot as one_hot
     from .digits import DigitsDataSetIterator as DigitsDataSetIterator
     from .early_termination import EarlyTerminationDataSetIterator as EarlyTerminationDataSetIterator
     from .existing import ExistingDataSetIterator as ExistingDataSetIterator
@@ -68,9 +68,10 @@ if not TYPE_CHECKING:
         "alignment": "AlignmentMode SeriesColumns",
         "async_iterator": "AsyncDataSetIterator",
         "characters": "CharacterIterator",
+        "class_labels": "one_hot",
         "csv_iterator": "CsvDataSetIterator",
         "dataframe_iterator": "DataFrameDataSetIterator",
-        "dataset": "DataSet one_hot",
+        "dataset": "DataSet",
         "digits": "DigitsDataSetIterator",
         "early_termination": "EarlyTerminationDataSetIterator",
         "existing": "ExistingDataSetIterator",

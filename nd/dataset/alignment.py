@@ -48,29 +48,9 @@ class SeriesColumns(NamedTuple):
 
 
 class AlignedSeries:
-    """Minibatches of several readers, where file i of each of them belongs to example i.
+    """Minibatches of several readers, where file i of each of them belongs to example i; `total` examples.
 
-    Parameters
-    ----------
-    who : str
-        For messages.
-    readers : mapping of str to CSVSequenceRecordReader
-    mode : AlignmentMode
-
-    Attributes
-    ----------
-    total : int
-        Examples.
-
-    Raises
-    ------
-    ConfigurationError
-        A reader has no files yet.
-    DataError
-        One has another number of files than the first.
-
-    Notes
-    -----
+    ConfigurationError where a reader has no files yet, DataError where one has another number of files than the first.
     Source: org.deeplearning4j.datasets.datavec.RecordReaderMultiDataSetIterator.
     """
 
@@ -89,10 +69,7 @@ class AlignedSeries:
     ) -> list[tuple[np.ndarray, np.ndarray | None]]:
         """Return arrays [N, C, T] of some examples, and masks [N, T], None where every series is as long as its array.
 
-        Raises
-        ------
-        DataError
-            Series that should be equally long are not; or a number is no class number.
+        DataError where series that should be equally long are not, or a number is no class number.
         """
         series = {name: [reader.sequence_record(n) for n in numbers] for name, reader in self._readers.items()}
         lengths = {name: [len(record.rows) for record in records] for name, records in series.items()}

@@ -77,10 +77,7 @@ class Prefetching(WrappingIterator[Batch]):
     def __getstate__(self) -> dict[str, object]:
         """Return the state of a copy, which begins behind the last minibatch handed out, with a thread of its own.
 
-        Raises
-        ------
-        DataError
-            The base cannot say where it stands.
+        DataError: the base cannot say where it stands.
         """
         position = self.state()
         self.close()  # the base must stand still while it is copied; prefetched minibatches stay
@@ -333,10 +330,6 @@ class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):
     def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
         super().__init__(base, queue_size)
 
-    def total_outcomes(self) -> int:
+    def _axis(self, method: str, place: int) -> int:
         with self._base_lock:
-            return super().total_outcomes()
-
-    def input_columns(self) -> int:
-        with self._base_lock:
-            return super().input_columns()
+            return super()._axis(method, place)

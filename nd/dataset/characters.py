@@ -38,10 +38,8 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         Characters, in the order of their numbers; without it the 77 of `get_minimal_character_set`.
     comment : str, optional
         Lines that begin so are left out.
-    shuffle : bool
-        Take another order of the pieces in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`, of the pieces.
     every_step : bool
         Fill the last time step of the pieces too, and use all pieces that are full; Java does neither, see Notes.
 
@@ -75,8 +73,6 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
     >>> [iterator.decode(piece.argmax(axis=0)) for piece in (*data_set.features, *data_set.labels)]
     ['To be,', ' or no', 'o be, ', 'or not']
     """
-
-    order: EpochOrder
 
     @checked
     def __init__(
@@ -133,13 +129,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
 
     @checked
     def encode(self, text: str) -> np.ndarray:
-        """Return the numbers [T] of characters, integers.
-
-        Raises
-        ------
-        DataError
-            One has none.
-        """
+        """Return the numbers [T] of characters, integers. DataError: one has none."""
         codes, known = self._encoded(text)
         if not known.all():
             unknown = text[int(np.argmin(known))]
@@ -150,13 +140,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         return codes.astype(np.int64)
 
     def decode(self, numbers: Sequence[int] | np.ndarray) -> str:
-        """Return the text of numbers [T].
-
-        Raises
-        ------
-        DataError
-            They are no list of numbers of characters.
-        """
+        """Return the text of numbers [T]. DataError: they are no list of numbers of characters."""
         codes = from_list(f"{type(self).__name__}.decode", numbers)
         fits = codes.ndim == 1 and (codes.dtype.kind in "iu" or not codes.size)
         if not fits or ((codes < 0) | (codes >= len(self.characters))).any():
@@ -177,7 +161,7 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         return numbers[is_known].astype(np.min_scalar_type(len(known))), is_known
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        begins = np.arange(self.total)[self.order.select(start, stop)] * self._length
+        begins = self.order.numbers(start, stop) * self._length
         codes = self._codes[begins + np.arange(self._filled + 1)[:, None]]  # [T + 1, N]
         return DataSet(self._one_hot(codes[:-1]), self._one_hot(codes[1:]))
 

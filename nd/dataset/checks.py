@@ -75,12 +75,7 @@ def from_list(who: str, value: object) -> np.ndarray:
 def check_count(who: str, name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`.
 
-    Raises
-    ------
-    ArgumentError
-        It is not a whole number (a bool is none).
-    DataError
-        It is out of range.
+    ArgumentError where it is not a whole number (a bool is none), DataError where it is out of range.
     """
     number: int = converted(who, name, INTEGER, value)
     if number < low or (high is not None and number > high):
@@ -105,12 +100,7 @@ def aligned(who: str, mask: AnyArray, whole: Sequence[int]) -> AnyArray:
     """Return a mask in a shape that broadcasts with an array of shape `whole`, [N, columns, ...].
 
     Masks of its rank are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
-    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example.
-
-    Raises
-    ------
-    ShapeError
-        It fits none of these.
+    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example. ShapeError where it fits none of these.
     """
     shape = tuple(mask.shape)
     if len(shape) == 1 or (len(shape) == 2 and len(whole) > 3 and shape[1] == 1):

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError
-from nd.dataset.checks import as_array
-from nd.dataset.dataset import one_hot
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from nd.checks import check_memory
+from nd.dataset.checks import as_array, check_count
 from nd.intake import column_names, column_values, only_column
 from nd.serde import as_host
 
+_MOST_CLASSES = 2**31 - 1  # Java's int
 _SHOWN = 8  # classes in a message
 _NUMBERED = re.compile(r"column_\d+")
 """Names that polars gives columns which have none."""
@@ -27,14 +28,52 @@ class ColumnNames(tuple[str, ...]):
     __slots__ = ()
 
 
-def class_columns(labels: object) -> ColumnNames | None:
-    """Return the names of a table's one-hot columns; None where it is no table, or its columns have no names.
+def one_hot(labels: object, n: int) -> np.ndarray:
+    """Encode class numbers as rows with a single 1.
+
+    Parameters
+    ----------
+    labels : array or list of whole numbers, shape [N]
+        Numbers from 0 to `n` - 1.
+    n : int
+        Number of classes.
+
+    Returns
+    -------
+    numpy.ndarray, shape [N, n]
+        float32, Fortran order (the batch innermost in memory, as the CPU likes it).
+
+    Raises
+    ------
+    ShapeError
+        `labels` has more than one axis.
+    DataError
+        A label is not a whole number from 0 to `n` - 1.
 
     Examples
     --------
-    >>> class_columns([[1, 0], [0, 1]]) is None
-    True
+    >>> one_hot([2, 0], 3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
+    check_count("one_hot", "n", n, 1, _MOST_CLASSES)
+    classes = as_array("one_hot labels", labels)
+    if len(classes.shape) != 1:
+        raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
+    wrong = (classes < 0) | (classes >= n) | (classes != np.floor(classes))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise DataError(
+            f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
+            "Raise n, or correct the labels."
+        )
+    check_memory("one_hot", 4 * n * len(classes), f"{len(classes)} rows of {n} classes", "Name fewer at once.")
+    encoded = np.zeros((n, len(classes)), dtype=np.float32).T
+    encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
+    return encoded
+
+
+def class_columns(labels: object) -> ColumnNames | None:
+    """Return the names of a table's one-hot columns; None where it is no table, or its columns have no names."""
     names = column_names(labels)
     if names is None or len(names) < 2 or not all(isinstance(name, str) for name in names):
         return None
@@ -44,8 +83,6 @@ def class_columns(labels: object) -> ColumnNames | None:
 def numbers_as_names(names: Sequence[str]) -> dict[float, int] | None:
     """Return number -> class where the names of the classes are numbers, others than the classes' own; else None.
 
-    Examples
-    --------
     >>> numbers_as_names(["1", "2"]), numbers_as_names(["0", "1"]), numbers_as_names(["no", "yes"])
     ({1.0: 0, 2.0: 1}, None, None)
     """
@@ -61,13 +98,7 @@ _SWITCHES = {"False": 0.0, "True": 1.0}
 
 
 def places_of_numbers(labels: object, places: Mapping[float, int]) -> np.ndarray:
-    """Return the classes ``[N, ...]`` that numbers name.
-
-    Raises
-    ------
-    DataError
-        One of them names none.
-    """
+    """Return the classes ``[N, ...]`` that numbers name; raise DataError where one names none."""
     host = host_labels(labels)
     values, numbers = np.unique(host, return_inverse=True)
     unknown = [value for value in values.tolist() if float(value) not in places]
@@ -82,15 +113,8 @@ def places_of_numbers(labels: object, places: Mapping[float, int]) -> np.ndarray
 def text_classes(labels: object) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """Return class numbers and the names of the classes, where labels are texts or categories; else None.
 
-    Parameters
-    ----------
-    labels : object
-        Texts in a list or an array of any shape, or a pandas Categorical or column of categories.
-
-    Returns
-    -------
-    tuple of (array of integers, names), or None
-        The names of texts are sorted, those of categories in the order of the categories.
+    Texts are in a list or an array of any shape, categories in pandas' Categorical or a column. The names of texts are
+    sorted, those of categories in the order of the categories.
 
     Raises
     ------
@@ -127,10 +151,7 @@ def text_classes(labels: object) -> tuple[np.ndarray, tuple[str, ...]] | None:
 def named_labels(labels: object) -> tuple[object, Sequence[str] | None]:
     """Return labels and the names of their classes: numbers ``[N]`` of texts, columns as they are; None without names.
 
-    Raises
-    ------
-    DataError, DTypeError
-        As of `text_classes`.
+    Raises as `text_classes`.
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuf":  # the usual case
         return labels, None
@@ -144,10 +165,7 @@ def named_labels(labels: object) -> tuple[object, Sequence[str] | None]:
 def class_numbers(who: str, labels: object, names: Sequence[str]) -> np.ndarray | None:
     """Return the places of texts or categories among the names of the classes; None where labels are neither.
 
-    Raises
-    ------
-    DataError
-        One of them is no class.
+    DataError where one of them is no class.
     """
     numbers_and_names = text_classes(labels)
     if numbers_and_names is None:
@@ -166,23 +184,9 @@ def class_numbers(who: str, labels: object, names: Sequence[str]) -> np.ndarray 
 def renumbered(who: str, labels: object, names: Sequence[str], order: Sequence[str], rank: int) -> np.ndarray:
     """Return labels of classes with these names as those of the same names in another order, on the host.
 
-    Parameters
-    ----------
-    who : str
-        For messages.
-    labels : array ``[N, len(names), ...]`` or of class numbers ``[N, ...]``, ``[N, 1, ...]``
-    names, order : sequence of str
-        Every name must be in `order`, which may have more.
-    rank : int
-        Of one-hot labels.
+    Labels are one-hot ``[N, len(names), ...]`` of that rank, or class numbers ``[N, ...]``, ``[N, 1, ...]``; `order`
+    may have more names. DataError where it lacks one, or labels are no class numbers.
 
-    Raises
-    ------
-    DataError
-        A name is not in `order`, or labels are no class numbers.
-
-    Examples
-    --------
     >>> renumbered("fit", [[1, 0], [0, 1]], ["dog", "cat"], ["ant", "cat", "dog"], 2).tolist()
     [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
@@ -215,13 +219,7 @@ def check_class_numbers(who: str, labels: object, classes: int) -> None:
 
 
 def one_hot_places(labels: object, classes: int) -> np.ndarray:
-    """Return class numbers ``[N, ...]`` as one-hot labels ``[N, classes, ...]``, on the host.
-
-    Raises
-    ------
-    DataError
-        A label is no class number.
-    """
+    """Return class numbers ``[N, ...]`` as one-hot labels ``[N, classes, ...]``, on the host; else DataError."""
     host = as_host(as_array("one_hot labels", labels))
     encoded = one_hot(host.reshape(-1), classes)
     return encoded if host.ndim == 1 else np.moveaxis(encoded.reshape(*host.shape, classes), -1, 1)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from backends.errors import ConfigurationError, DataError, FormatError
 from nd.arguments import Count, Natural, Path, checked
 from nd.dataset.checks import check_count
-from nd.dataset.class_labels import name_list
+from nd.dataset.class_labels import name_list, one_hot
 from nd.dataset.csv_numbers import CsvNumbers, delimiter_hint, split_columns
 from nd.dataset.csv_rows import CsvRows, Mark, Row
-from nd.dataset.dataset import DataSet, one_hot
+from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
 from nd.files.reading import checked_path
 

@@ -18,20 +18,14 @@ _MISSING = {"", "?", "na", "n/a", "nan", "none", "null"}
 
 
 class CsvNumbers:
-    """Makes numbers of rows. They become the default dtype of when this object is constructed.
+    """Makes numbers of rows, in the default dtype of when this object is constructed.
 
     Parameters
     ----------
     subject : str
         For messages: who reads, and which file.
-    columns : int
-        Cells of every row.
-    names : sequence of str
-        Of the columns, where the file has a header.
-    start : int
-        Lines before the first row.
-    labels : collection of int
-        Columns of labels.
+    columns, names, start, labels
+        Cells of every row; the columns' names, of a file with a header; lines before the first row; columns of labels.
 
     Attributes
     ----------
@@ -51,12 +45,7 @@ class CsvNumbers:
     def table(self, rows: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers [columns, rows] twice: in float64, and in the dtype.
 
-        Raises
-        ------
-        DataError
-            A cell is no finite number; the message has the line and the column.
-        FormatError
-            A row has another number of cells.
+        DataError, with line and column, where a cell is no finite number; FormatError for another number of cells.
         """
         with np.errstate(over="ignore"):  # infinite numbers are refused below
             exact = np.array([self._numbers(row) for row in rows], np.float64).reshape(-1, self._columns).T

@@ -31,20 +31,7 @@ class Row(NamedTuple):
 class CsvRows:
     """Rows of a file in UTF-8, whose quoted cells may hold delimiters and line ends. Empty lines are no rows.
 
-    The file is open only while it is read.
-
-    Parameters
-    ----------
-    who : str
-        For messages.
-    path : path
-    delimiter : str
-        One character.
-
-    Raises
-    ------
-    DataError
-        `delimiter` is none.
+    The file is open only while it is read. DataError unless the delimiter is one character.
     """
 
     def __init__(self, who: str, path: str | os.PathLike[str], delimiter: str) -> None:
@@ -68,12 +55,7 @@ class CsvRows:
     def read(self, mark: Mark, count: int) -> tuple[list[Row], Mark]:
         """Return the next `count` rows behind `mark`, fewer at the end, and the place behind them.
 
-        Raises
-        ------
-        FormatError
-            The file is not text in UTF-8, or its quotes do not fit.
-        OSError
-            The file cannot be read.
+        FormatError where the file is not text in UTF-8, or its quotes do not fit; OSError where it cannot be read.
         """
         rows: list[Row] = []
         with opening(self._who, self._path) as stream:

@@ -39,10 +39,8 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
     classes : sequence of str, optional
         Of a label column of texts, in the order of the one-hot labels; without it texts are sorted, and categories in
         their own order.
-    shuffle : bool
-        Take another order in every epoch.
-    seed : int
-        Of the orders, which are those of `NumpyDataSetIterator`.
+    shuffle, seed
+        As of `NumpyDataSetIterator`, with the same orders.
 
     Attributes
     ----------

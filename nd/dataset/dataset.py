@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, ShapeError, describe_shape
+from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape
 from nd.arguments import Natural, checked
-from nd.checks import check_memory
-from nd.dataset.by_class import ByClass
 from nd.dataset.checks import AnyArray, as_array, check_count
-from nd.dataset.examples import second_axis
-from nd.dataset.multi_data_set import GROUPS, MultiDataSet
+from nd.dataset.class_labels import ColumnNames, named_labels, one_hot
+from nd.dataset.examples import Examples, second_axis
+from nd.dataset.multi_data_set import MultiDataSet
+from nd.serde import as_host
 
-_MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
-
-
-Arrays = dict[str, AnyArray]
-"""Name -> array, of those that are there."""
 
 
 def _single(group: str) -> Any:
@@ -42,7 +37,7 @@ def _single(group: str) -> Any:
     return property(get, put)
 
 
-class DataSet(ByClass):
+class DataSet(Examples):
     """A set of examples: features, with optional labels and masks. It is a MultiDataSet of one input and one output.
 
     Parameters
@@ -86,18 +81,19 @@ class DataSet(ByClass):
         features_mask: object = None,
         labels_mask: object = None,
     ) -> None:
-        arrays, names, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
+        self.multi: MultiDataSet
+        self.multi, classes = gathered("DataSet", (features, labels, features_mask, labels_mask))
         if classes is not None:
-            arrays["labels"] = one_hot(arrays["labels"], classes)
-        check_lengths("DataSet", arrays)
-        labels, mask = arrays.get("labels"), arrays.get("labels_mask")
-        self.multi: MultiDataSet = MultiDataSet.holding(
-            [arrays["features"]],
-            [] if labels is None else [labels],
-            [arrays.get("features_mask")],
-            [] if labels is None is mask else [mask],
-        )
-        self.multi.class_names = names
+            self.multi.labels = [one_hot(self.multi.labels[0], classes)]
+
+    def __init_subclass__(cls, **more: object) -> None:
+        super().__init_subclass__(**more)
+        for name in (*_FIELDS, "multi"):
+            if getattr(cls, name, None) is not getattr(DataSet, name, None):
+                raise ConfigurationError(
+                    f"{cls.__name__}: {name} must be DataSet's own, since networks read its arrays, got another in the "
+                    f"class. Assign self.{name} in __init__, or make DataSets in an iterator's next."
+                )
 
     features, features_mask = _single("features"), _single("features_masks")
     labels, labels_mask = _single("labels"), _single("labels_masks")
@@ -113,8 +109,7 @@ class DataSet(ByClass):
 
     def to_multi_data_set(self) -> MultiDataSet:
         """Return a MultiDataSet of its own with these arrays; see `MultiDataSet.to_data_set`."""
-        groups = ([*getattr(self.multi, group)] for group in GROUPS)
-        same = MultiDataSet.holding(*groups)
+        same = self.multi.with_groups()
         same.labels_masks = same.labels_masks[: len(same.labels)]
         same.class_names = self.class_names
         return same
@@ -149,27 +144,14 @@ class DataSet(ByClass):
 
     @checked
     def divide_by(self, divisor: float) -> None:
-        """Divide the features.
-
-        Raises
-        ------
-        DataError
-            `divisor` is 0.
-        """
+        """Divide the features. DataError: `divisor` is 0."""
         if divisor == 0:
             raise DataError("DataSet.divide_by: divisor must not be 0, got 0.")
         self._change(self.features / divisor)
 
     def scale(self) -> None:
-        """Divide every example's features by the largest of them.
+        """Divide every example's features by the largest of them; DataError unless it is positive in all.
 
-        Raises
-        ------
-        DataError
-            It is not positive in some example.
-
-        Notes
-        -----
         Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
         org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
         """
@@ -194,16 +176,58 @@ class DataSet(ByClass):
         return second_axis(self.features)
 
     def num_outcomes(self) -> int:
-        """Return the length of the labels' second axis (1 if there is none).
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
+        """Return the length of the labels' second axis (1 if there is none). DataError: there are no labels."""
         if self.labels is None:
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
         return second_axis(self.labels)
+
+    def label_counts(self) -> dict[int, int]:
+        """Return class -> number of its examples, for the classes that have some.
+
+        DataError without labels, ShapeError unless they are [N, classes]: so for all methods that go by classes. An
+        example's class is the place of its row's largest number.
+        """
+        classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+    @checked
+    def filter_by(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes, in the order of this DataSet; DataError if there is none."""
+        return self.get(self._of("filter_by", classes))
+
+    @checked
+    def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes with one label column a class, in the order of `classes`.
+
+        DataError where there is no such example or class, or a class is given twice. Source:
+        org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
+        """
+        last = self._class_count("filter_and_strip") - 1
+        columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
+        if len(set(columns)) < len(columns):
+            raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
+        chosen = self.get(self._of("filter_and_strip", columns))
+        chosen.labels = chosen.labels[:, np.array(columns)]
+        if self.class_names is not None:
+            chosen.class_names = [self.class_names[column] for column in columns]
+        if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
+            chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
+        return chosen
+
+    def sort_by_label(self) -> None:
+        """Reorder the examples: one of each class in turn as long as all have one, then the rest class by class.
+
+        So minibatches hold all classes alike. The order within a class stays; this DataSet then holds new arrays.
+
+        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn to
+        the next, and takes turns only where every label column has an example.
+        """
+        of_class = self._classes("sort_by_label")
+        members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
+        turns = min(len(places) for places in members)
+        in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
+        reordered = self.get(np.concatenate([in_turn, *(places[turns:] for places in members)]))
+        vars(self).update(vars(reordered))
 
     @staticmethod
     @checked
@@ -227,63 +251,47 @@ class DataSet(ByClass):
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
+    @staticmethod
+    def viewing(multi: MultiDataSet) -> DataSet:
+        same = DataSet.__new__(DataSet)
+        same.multi = multi
+        return same
+
     def with_arrays(self, arrays: list[AnyArray | None]) -> DataSet:
         return DataSet(*arrays)
 
+    def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
+        of_class = self._classes(who)
+        places = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
+        if not places.size:
+            raise DataError(
+                f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
+                f"{np.unique(of_class).tolist()}."
+            )
+        return places
 
-def one_hot(labels: object, n: int) -> np.ndarray:
-    """Encode class numbers as rows with a single 1.
+    def _classes(self, who: str) -> np.ndarray:
+        """Class numbers [N], on the host."""
+        self._class_count(who)
+        return np.argmax(as_host(self.labels), axis=1)
 
-    Parameters
-    ----------
-    labels : array or list of whole numbers, shape [N]
-        Numbers from 0 to `n` - 1.
-    n : int
-        Number of classes.
-
-    Returns
-    -------
-    numpy.ndarray, shape [N, n]
-        float32, Fortran order (the batch innermost in memory, as the CPU likes it).
-
-    Raises
-    ------
-    ShapeError
-        `labels` has more than one axis.
-    DataError
-        A label is not a whole number from 0 to `n` - 1.
-
-    Examples
-    --------
-    >>> one_hot([2, 0], 3).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    check_count("one_hot", "n", n, 1, _MOST_CLASSES)
-    classes = as_array("one_hot labels", labels)
-    if len(classes.shape) != 1:
-        raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
-    wrong = (classes < 0) | (classes >= n) | (classes != np.floor(classes))
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise DataError(
-            f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
-            "Raise n, or correct the labels."
-        )
-    check_memory("one_hot", 4 * n * len(classes), f"{len(classes)} rows of {n} classes", "Name fewer at once.")
-    encoded = np.zeros((n, len(classes)), dtype=np.float32).T
-    encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
-    return encoded
+    def _class_count(self, who: str) -> int:
+        if self.labels is None:
+            raise DataError(f"DataSet.{who}: expected labels, got none in {self!r}.")
+        if len(self.labels.shape) != 2:
+            raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
+        return int(self.labels.shape[1])
 
 
-def gathered(who: str, given: Sequence[object]) -> tuple[Arrays, Sequence[str] | None, int | None]:
-    """Return what a DataSet is given as arrays, the names of the classes, and how many where labels were texts.
+def gathered(who: str, given: Sequence[object]) -> tuple[MultiDataSet, int | None]:
+    """Return what a DataSet is given as a MultiDataSet, and how many classes there are where labels were texts.
 
     Labels that are the features, of an autoencoder, stay so, also where both are one list; texts become numbers.
     """
     features, labels, *masks = given
     names = classes = None
     if labels is not features:
-        labels, names, classes = named(labels)
+        labels, names, classes = _named(labels)
     arrays = {
         name: as_array(f"{who} {name}", value)
         for name, value in zip(_FIELDS, (features, labels, *masks), strict=True)
@@ -293,7 +301,16 @@ def gathered(who: str, given: Sequence[object]) -> tuple[Arrays, Sequence[str] |
         raise DataError(f"{who}: features must be an array or a list, got None.")
     if labels is features:
         arrays["labels"] = arrays["features"]
-    return arrays, names, classes
+    check_lengths(who, arrays)
+    y, mask = arrays.get("labels"), arrays.get("labels_mask")
+    multi = MultiDataSet.holding(
+        [arrays["features"]],
+        [] if y is None else [y],
+        [arrays.get("features_mask")],
+        [] if y is None is mask else [mask],
+    )
+    multi.class_names = names
+    return multi, classes
 
 
 def check_lengths(who: str, arrays: Mapping[str, Any]) -> None:
@@ -315,17 +332,12 @@ def _may_have_names(labels: object) -> bool:
     return isinstance(labels[0], str) if isinstance(labels, list) and labels else hasattr(labels, "__getitem__")
 
 
-def named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
+def _named(labels: Any) -> tuple[Any, Sequence[str] | None, int | None]:
     """Return labels, the names of their classes, and how many there are where labels were texts: then they are numbers.
 
-    Raises
-    ------
-    DataError, DTypeError
-        A label is missing, or is no text where other labels are.
+    DataError, DTypeError: a label is missing, or is no text where other labels are.
     """
     if not _may_have_names(labels):
         return labels, None, None
-    from nd.dataset.class_labels import ColumnNames, named_labels
-
     labels, names = named_labels(labels)
     return labels, names, None if names is None or isinstance(names, ColumnNames) else len(names)

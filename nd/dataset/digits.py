@@ -65,15 +65,7 @@ class DigitsDataSetIterator(ImageDataSetIterator):
 
 
 def load_digits() -> tuple[np.ndarray, np.ndarray]:
-    """Return the digits as they are stored.
-
-    Returns
-    -------
-    images : numpy.ndarray, shape [1797, 8, 8]
-        uint8, 0 to 16.
-    labels : numpy.ndarray, shape [1797]
-        uint8, 0 to 9.
-    """
+    """Return the digits as they are stored: images [1797, 8, 8], 0 to 16, and labels [1797], 0 to 9, uint8."""
     from importlib.resources import files  # which imports a dozen modules more
 
     stored = files("nd.dataset").joinpath("data", "digits.npz").read_bytes()

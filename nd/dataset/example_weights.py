@@ -12,18 +12,9 @@ from nd.serde import as_host
 
 
 def weights_of_classes(labels: object, weights: Sequence[float]) -> np.ndarray:
-    """Return the weight of every label's class.
+    """Return the weight ``[N, 1, ...]`` of every label's class; of labels in one column there are two classes.
 
-    Parameters
-    ----------
-    labels : array ``[N, C, ...]``
-        One-hot, or one column of 0 and 1. The largest number of an example decides which class it is.
-    weights : sequence of float
-        Weight of every class; two of them for one column.
-
-    Returns
-    -------
-    numpy.ndarray ``[N, 1, ...]``
+    Labels ``[N, C, ...]`` are one-hot, or one column of 0 and 1. The largest number of an example decides its class.
     """
     host = as_host(labels)
     classes = (host > 0.5).astype(np.int64) if host.shape[1] == 1 else host.argmax(1)[:, None]
@@ -33,28 +24,9 @@ def weights_of_classes(labels: object, weights: Sequence[float]) -> np.ndarray:
 def balanced_weights(who: str, labels: object, mask: object, count: int) -> list[float]:
     """Return for each of `count` classes n / (classes that occur * examples of the class), n of all of them.
 
-    Parameters
-    ----------
-    who : str
-    labels : array ``[N, C, ...]``
-        As of `weights_of_classes`; time steps and pixels count one by one.
-    mask : array or None
-        Labels where it is 0 are not counted.
-    count : int
-
-    Returns
-    -------
-    list of float
-        1 for a class that does not occur.
-
-    Raises
-    ------
-    DataError
-        No label counts.
-
-    Notes
-    -----
-    Source: scikit-learn's ``compute_class_weight("balanced", ...)``.
+    Labels are as of `weights_of_classes`; time steps and pixels count one by one, where the mask is not 0. 1 for a
+    class that does not occur; DataError where no label counts. Source: scikit-learn's
+    ``compute_class_weight("balanced", ...)``.
     """
     host = as_host(labels)
     classes = (host[:, 0] > 0.5).astype(np.int64) if host.shape[1] == 1 else host.argmax(1)
@@ -71,12 +43,7 @@ def balanced_weights(who: str, labels: object, mask: object, count: int) -> list
 def weights_of_examples(who: str, weights: object, shape: Sequence[int]) -> np.ndarray:
     """Return ``[N, 1, ...]`` from weights ``[N]``, or with one for every place of ``labels [N, C, ...]``.
 
-    Raises
-    ------
-    ShapeError, DTypeError
-        They do not fit the labels.
-    DataError
-        One is negative or not finite.
+    ShapeError, DTypeError where they do not fit the labels, DataError where one is negative or not finite.
     """
     host = as_host(as_array(who, weights))
     n, places = shape[0], tuple(shape[2:])
@@ -93,15 +60,8 @@ def weights_of_examples(who: str, weights: object, shape: Sequence[int]) -> np.n
 def weighted_mask(who: str, weights: np.ndarray, mask: object, shape: Sequence[int]) -> np.ndarray:
     """Multiply weights ``[N, 1, ...]`` into a mask of ``labels [N, C, ...]``; without one they are the mask.
 
-    Returns
-    -------
-    numpy.ndarray
-        ``[N, 1]``, for series ``[N, T]``, for images ``[N, 1, H, W]``.
-
-    Raises
-    ------
-    ShapeError
-        The mask has a number for every one of several outputs: that would weigh their gradient twice, as Java's does.
+    The result is ``[N, 1]``, of series ``[N, T]``, of images ``[N, 1, H, W]``. ShapeError where the mask has a number
+    for every one of several outputs: that would weigh their gradient twice, as Java's does.
     """
     n, places = shape[0], tuple(shape[2:])
     if mask is not None:

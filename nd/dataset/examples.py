@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from backends.errors import DataError, describe_shape
+from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.classes import ExplainedType, NamesSuggested, overridable
 from nd.dataset.checks import AnyArray, check_count, from_list
@@ -46,11 +46,17 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         """Return the MultiDataSet of one input and at most one output that a DataSet is a view of, or itself."""
         return self.multi
 
+    @staticmethod
+    def viewing(multi: Any) -> Any:
+        """Return one of this kind with the arrays of a MultiDataSet."""
+        raise NotImplementedError
+
     def with_groups(self, **groups: list[Any]) -> Self:
         """Return another one, without names of classes, with other lists in the place of its `MultiDataSet`'s."""
-        same = self.with_arrays([array for _, array in self.named_arrays()])
-        vars(same.multi).update(groups)
-        return same
+        multi = self.multi
+        same = multi.holding([*multi.features], [*multi.labels], [*multi.features_masks], [*multi.labels_masks])
+        vars(same).update(groups)
+        return self.viewing(same)
 
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
@@ -76,8 +82,22 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         return second_axis(multi.features[0]), second_axis(multi.labels[0]) if multi.labels else None
 
     def aligned_examples(self) -> int:
-        """Return N where row i of every array is example i."""
-        return self.num_examples()
+        """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
+        multi = self.multi
+        n = int(multi.features[0].shape[0])
+        for arrays in (multi.features, multi.labels, multi.features_masks, multi.labels_masks):
+            for array in arrays:
+                if array is not None and array.shape[0] != n:
+                    raise self._not_aligned(n)
+        return n
+
+    def _not_aligned(self, n: int) -> ShapeError:
+        (first, features), *others = self._present()
+        name, array = next(other for other in others if other[1].shape[0] != n)
+        return ShapeError(
+            f"{type(self).__name__}: expected as many {name} as {first} to take examples out, got {name} "
+            f"{describe_shape(array.shape)} and {first} {describe_shape(features.shape)}."
+        )
 
     def has_mask_arrays(self) -> bool:
         """Tell whether there is a mask of features or labels."""
@@ -114,13 +134,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         return "\n".join(lines)
 
     def get_range(self, start: int, stop: int) -> Self:
-        """Return the examples `start` to `stop` - 1; the arrays are views.
-
-        Raises
-        ------
-        DataError
-            Unless 0 <= start < stop <= N.
-        """
+        """Return the examples `start` to `stop` - 1; the arrays are views. DataError: unless 0 <= start < stop <= N."""
         who, n = f"{type(self).__name__}.get_range", self.aligned_examples()
         check_count(who, "start", start, 0)
         check_count(who, "stop", stop, 0)
@@ -132,10 +146,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
     def batch_by(self, n: Count) -> list[Self]:
         """Cut into minibatches of `n` examples, the last one smaller if need be; the arrays are views.
 
-        Raises
-        ------
-        ArgumentError
-            `n` is less than 1.
+        ArgumentError: `n` is less than 1.
         """
         total = self.num_examples()
         return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
@@ -143,10 +154,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
     def get(self, index: int | Sequence[int] | np.ndarray) -> Self:
         """Return one example, or those of a list of indices in its order; negative ones count from the end.
 
-        Raises
-        ------
-        DataError
-            There is no such example, or the list is empty.
+        DataError: there is no such example, or the list is empty.
         """
         who = f"{type(self).__name__}.get"
         wanted = np.atleast_1d(from_list(who, index))
@@ -215,14 +223,17 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
 
     def map_arrays(self, function: Callable[[AnyArray], AnyArray]) -> Self:
         """Return one with what `function` returns for every array; an array that stands in two places does so then."""
-        mapped: dict[int, AnyArray] = {}
-        for _, array in self._present():
-            if id(array) not in mapped:
-                mapped[id(array)] = function(array)
-        same = self.with_arrays([None if array is None else mapped[id(array)] for _, array in self.named_arrays()])
-        if self.class_names is not None:
-            same.class_names = self.class_names
-        return same
+        mapped: dict[int, AnyArray | None] = {id(None): None}
+        multi = self.multi
+        groups = multi.features, multi.labels, multi.features_masks, multi.labels_masks
+        for arrays in groups:
+            for array in arrays:
+                if id(array) not in mapped:
+                    mapped[id(array)] = function(array)
+        same = multi.holding(*([mapped[id(array)] for array in arrays] for arrays in groups))
+        if multi.class_names is not None:
+            same.class_names = multi.class_names
+        return self.viewing(same)
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``load(File)`` of the class reads. A failure leaves an existing file as it was.

@@ -81,21 +81,10 @@ _LONGEST = max((f"{file.name}.gz" for file in MNIST_FILES.values()), key=len)
 
 
 def load_mnist(train: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return MNIST's images and labels, decoded once per process and read-only.
+    """Return MNIST's images [N, 784] and labels [N], 0 to 9, uint8, decoded once per process and read-only.
 
-    Returns
-    -------
-    images : numpy.ndarray, shape [N, 784]
-        uint8; N is 60,000 to train and 10,000 to test.
-    labels : numpy.ndarray, shape [N]
-        uint8, 0 to 9.
-
-    Raises
-    ------
-    DataError
-        A file is missing and cannot be downloaded.
-    FormatError
-        A file is there, but damaged or another one.
+    N is 60,000 to train and 10,000 to test. DataError where a file is missing and cannot be downloaded, FormatError
+    where one is there, but damaged or another one.
     """
     part = "train" if train else "test"
     images, labels = (_load(MNIST_FILES[f"{part} {kind}"]) for kind in ("images", "labels"))
@@ -137,10 +126,7 @@ def search_folders() -> list[Path]:
 def download_file(file: IdxFile) -> Path:
     """Download the file into the cache, from the first mirror that has a good copy, and return where it lies.
 
-    Raises
-    ------
-    DataError
-        No mirror delivered it; the message says where it was looked for, and why the mirrors failed.
+    DataError where no mirror delivered it: where it was looked for, and why the mirrors failed.
     """
     cache = _cache_folder()
     failures: dict[str, list[str]] = {}  # text of an error -> the hosts that caused it
@@ -168,17 +154,9 @@ def _reason(error: BaseException) -> str:
 
 
 def read_idx(path: Path, file: IdxFile, remedy: str = _REMEDY) -> np.ndarray:
-    """Read an IDX file, compressed with gzip or not, and check that it is `file`.
+    """Return the bytes of an IDX file, compressed with gzip or not, in the shape of `file`, read-only.
 
-    Returns
-    -------
-    numpy.ndarray, shape as in `file`
-        uint8, read-only.
-
-    Raises
-    ------
-    FormatError
-        It is truncated, damaged, or another file.
+    FormatError where it is truncated, damaged, or another file.
     """
     who = f"MNIST: '{path}'"
     try:

@@ -11,14 +11,13 @@ from nd.dataset.dataset import DataSet
 from nd.dataset.existing import SizedByFirst
 from nd.dataset.iterator import Batch, DataSetIterator, State, restored_count
 
-Item = DataSet | tuple[Any, ...]
-
 
 class GeneratorIterator(SizedByFirst[Batch]):
     """Shared by iterators over the minibatches that a generator yields; see `GeneratorDataSetIterator`."""
 
-    def __init__(self, source: Any, repeatable: bool) -> None:
-        self._source = source
+    @checked
+    def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any], *, repeatable: bool = True) -> None:
+        self._source: Any = source
         self._repeatable = repeatable
         self.items = None if callable(source) else iter(source)
 
@@ -122,7 +121,3 @@ class GeneratorDataSetIterator(GeneratorIterator[DataSet], DataSetIterator):
     >>> [data_set.features.tolist() for data_set in iterator]
     [[[1.0], [2.0]], [[11.0], [12.0]]]
     """
-
-    @checked
-    def __init__(self, source: Callable[[], Iterable[Item]] | Iterable[Item], *, repeatable: bool = True) -> None:
-        super().__init__(source, repeatable)

@@ -48,15 +48,7 @@ class IrisDataSetIterator(ListDataSetIterator):
 
 
 def load_iris() -> tuple[np.ndarray, np.ndarray]:
-    """Return the flowers as they are stored.
-
-    Returns
-    -------
-    features : numpy.ndarray, shape [150, 4]
-        float64, in cm.
-    species : numpy.ndarray, shape [150]
-        Integers: 0 setosa, 1 versicolor, 2 virginica.
-    """
+    """Return the flowers: features [150, 4] in cm, float64, and species [150]: 0 setosa, 1 versicolor, 2 virginica."""
     from importlib.resources import files  # which imports a dozen modules more
 
     text = files("nd.dataset").joinpath("data", "iris.csv").read_text("ascii")

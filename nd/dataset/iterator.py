@@ -17,6 +17,7 @@ from nd.intake import is_holder
 Batch = TypeVar("Batch", bound=Examples)
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
+_POSITION = " Define state() and restore(state)."
 
 
 @overridable
@@ -68,31 +69,19 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def next(self, num: int | None = None) -> Batch:
         """Return the next minibatch, of `num` examples instead of `batch()` where the iterator can do that.
 
-        Raises
-        ------
-        DataError
-            There is none left.
+        DataError: there is none left.
         """
 
     @abstractmethod
     def reset(self) -> None:
         """Go back to the beginning; an iterator that shuffles takes another order.
 
-        Raises
-        ------
-        DataError
-            The data can be read only once.
+        DataError: the data can be read only once.
         """
 
     def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer).
-
-        Raises
-        ------
-        DataError
-            It is not known.
-        """
-        raise DataError(f"{type(self).__name__}.batch: expected an iterator that knows it, got one without.")
+        """Return the number of examples in a minibatch (the last one may have fewer). DataError: it is not known."""
+        raise self._unable("batch", "knows it")
 
     def reset_supported(self) -> bool:
         """Tell whether `reset` works."""
@@ -105,10 +94,7 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
         """Have every minibatch go through `pre_processor` from now on, say a fitted normalizer; None ends that.
 
-        Raises
-        ------
-        DTypeError
-            It has no method ``pre_process`` and cannot be called.
+        DTypeError: it has no method ``pre_process`` and cannot be called.
         """
         if pre_processor is not None and not hasattr(pre_processor, "pre_process") and not callable(pre_processor):
             raise DTypeError(
@@ -127,23 +113,17 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
         DataError
             It cannot say. A subclass that can defines both methods; checkpoints then continue within its epochs.
         """
-        raise DataError(
-            f"{type(self).__name__}.state: expected an iterator that can say where it stands, got one without. "
-            "Define state() and restore(state)."
-        )
+        raise self._unable("state", "can say where it stands", _POSITION)
 
     def restore(self, state: State) -> None:
         """Stand where the iterator stood whose `state` this is: later minibatches and resets are those of that one.
 
-        Raises
-        ------
-        DataError
-            It cannot, or the state is of an iterator over other data.
+        DataError: it cannot, or the state is of an iterator over other data.
         """
-        raise DataError(
-            f"{type(self).__name__}.restore: expected an iterator that can go on where another stood, got one without. "
-            "Define state() and restore(state)."
-        )
+        raise self._unable("restore", "can go on where another stood", _POSITION)
+
+    def _unable(self, method: str, what: str, remedy: str = "") -> DataError:
+        return DataError(f"{type(self).__name__}.{method}: expected an iterator that {what}, got one without.{remedy}")
 
     def __iter__(self) -> Self:
         if not self.has_next():
@@ -196,20 +176,14 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     def total_outcomes(self) -> int:
         """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.
 
-        Raises
-        ------
-        DataError
-            It is not known.
+        DataError: it is not known.
         """
         return self._axis("total_outcomes", 1)
 
     def input_columns(self) -> int:
         """Return the number of inputs, the features' second axis; that of the iterator or DataSet that this one reads.
 
-        Raises
-        ------
-        DataError
-            It is not known.
+        DataError: it is not known.
         """
         return self._axis("input_columns", 0)
 
@@ -223,7 +197,7 @@ class DataSetIterator(MinibatchIterator[DataSet]):
         if number is None and isinstance(source, DataSetIterator):
             number = getattr(source, method)()
         if number is None:
-            raise DataError(f"{type(self).__name__}.{method}: expected an iterator that knows it, got one without.")
+            raise self._unable(method, "knows it")
         return number
 
 
@@ -242,10 +216,7 @@ class WrappingIterator(MinibatchIterator[Batch]):
     def next(self, num: int | None = None) -> Batch:
         """Return the base's next minibatch, of `num` examples where the base can do that.
 
-        Raises
-        ------
-        DataError
-            None is left, or it cannot be handed out.
+        DataError: None is left, or it cannot be handed out.
         """
         self.check_has_next()
         return self.pre_processed(self.handed_on(self.base.next(num)))
@@ -326,12 +297,9 @@ def check_data_set(who: str, value: object, kind: type = DataSet) -> None:
 def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
     """Return a DataSet, or another `kind`, as it is, and two arrays, features and labels, as one.
 
-    Raises
-    ------
-    DTypeError
-        It is neither.
+    DTypeError: it is neither.
     """
-    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (Examples, Number)):
+    if is_pair(item, holders=(list, tuple), but=Number):
         return kind(*item)
     check_data_set(who, item, kind)
     return item
@@ -345,9 +313,19 @@ def is_features(data: object, kind: object = DataSet) -> bool:
     return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
 
 
-def is_pair(data: object) -> bool:
-    """Tell whether data are a tuple (features, labels): not one of two minibatches, or of two rows."""
-    return isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], (Examples, tuple, Number))
+def is_pair(data: Any, most: int = 2, holders: Any = tuple, but: Any = ()) -> bool:
+    """Tell whether data are a tuple (features, labels), which may have up to `most` parts: no tuple of minibatches.
+
+    Parameters
+    ----------
+    data : object
+    most : int
+    holders : type or tuple of types
+        What is taken in the place of a tuple.
+    but : type or tuple of types
+        What the features must not be: numbers make a row, tuples are minibatches where no network takes several inputs.
+    """
+    return isinstance(data, holders) and 2 <= len(data) <= most and not isinstance(data[0], (Examples, but))
 
 
 def iterator_over(

@@ -43,13 +43,7 @@ class JavaRandom(metaclass=ExplainedType):
         self.set_seed(time.time_ns() if seed is None else seed)
 
     def set_seed(self, seed: int) -> None:
-        """Start anew, as a new generator of that seed.
-
-        Raises
-        ------
-        DataError
-            The seed is no whole number.
-        """
+        """Start anew, as a new generator of that seed. DataError: the seed is no whole number."""
         if not hasattr(seed, "__index__"):
             raise DataError(f"JavaRandom.set_seed: seed must be a whole number, got {seed!r}.")
         self._state = (operator.index(seed) ^ _MULTIPLIER) & _MASK
@@ -62,10 +56,7 @@ class JavaRandom(metaclass=ExplainedType):
     def set_state(self, state: int) -> None:
         """Go on where the generator stood that had this state.
 
-        Raises
-        ------
-        DataError
-            It is no state: a whole number below 2**48.
+        DataError: it is no state: a whole number below 2**48.
         """
         if not isinstance(state, int) or isinstance(state, bool) or not 0 <= state <= _MASK:
             raise DataError(f"JavaRandom.set_state: state must be a whole number below 2**48, got {state!r}.")
@@ -74,22 +65,19 @@ class JavaRandom(metaclass=ExplainedType):
     def next_int(self, bound: int | None = None) -> int:
         """Return a uniform integer in 0 to `bound` - 1; without a bound one of 32 bits, negative ones too.
 
-        Raises
-        ------
-        DataError
-            `bound` is not 1 to 2147483647.
+        DataError: `bound` is not 1 to 2147483647.
         """
         if bound is None:
             return self._signed_32_bits()
         if not 0 < bound <= _INT_MAX:
             raise DataError(f"JavaRandom.next_int: bound must be 1 to {_INT_MAX}, got {bound}.")
-        bits = self._next_31_bits()
+        bits = self._bits(31)
         if bound & (bound - 1) == 0:
             return (bound * bits) >> 31
         value = bits % bound
         # Java asks whether this sum overflows an int: the last, incomplete run of `bound` numbers is refused
         while bits - value + bound - 1 > _INT_MAX:
-            bits = self._next_31_bits()
+            bits = self._bits(31)
             value = bits % bound
         return value
 
@@ -168,9 +156,6 @@ class JavaRandom(metaclass=ExplainedType):
             values[...] = values[order]
         else:
             values[:] = [values[i] for i in order]
-
-    def _next_31_bits(self) -> int:
-        return self._bits(31)
 
     def _bits(self, count: int) -> int:
         self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK

@@ -90,12 +90,8 @@ def names_of(kind: str, sets: Sequence[Examples]) -> Sequence[str] | None:
 def merged(parts: Parts) -> tuple[Array | None, Array | None]:
     """Return arrays joined, and their mask; series are as long as the longest of them.
 
-    Raises
-    ------
-    DataError
-        Only some are there.
-    ShapeError, DTypeError, BackendError
-        The arrays differ in the other axes, in their dtype or in their backend.
+    DataError where only some are there; ShapeError, DTypeError, BackendError where arrays differ in the other axes, in
+    their dtype or in their backend.
     """
     arrays, masks, kind, name = parts.arrays, parts.masks, parts.kind, parts.name
     without = [array is None for array in arrays]

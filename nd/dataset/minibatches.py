@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from numbers import Number
 from typing import Any
 
 from backends.errors import ConfigurationError
@@ -17,23 +18,12 @@ class Minibatches:
     """The minibatches of what is given: a data set, a tuple ``(features, labels)``, or an iterable of those.
 
     Pairs become DataSets, or MultiDataSets where features or labels are several arrays. Gone over as often as what is
-    given can be.
-
-    Parameters
-    ----------
-    who : str
-        For messages.
-    data : object
-
-    Raises
-    ------
-    ConfigurationError
-        It is nothing of that.
+    given can be. ConfigurationError, in the name of `who`, where it is nothing of that.
     """
 
     def __init__(self, who: str, data: Any) -> None:
         self._who, self._data = who, data
-        if isinstance(data, Examples) or is_pair(data):
+        if isinstance(data, Examples) or is_pair(data, but=(Number, tuple)):
             self._data = [data]
         elif is_features(data) or isinstance(data, str) or not isinstance(data, Iterable):
             raise ConfigurationError(

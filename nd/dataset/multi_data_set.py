@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
@@ -73,11 +73,11 @@ class MultiDataSet(Examples):
         self._check_masks("features", self.features, self.features_masks)
         self._check_masks("labels", self.labels, self.labels_masks)
 
-    @classmethod
-    def holding(cls, *groups: object) -> Self:
+    @staticmethod
+    def holding(*groups: list[Any]) -> MultiDataSet:
         """Return one of lists that are known to fit each other: features, labels, and the masks of both."""
-        same = cls.__new__(cls)
-        vars(same).update(zip(GROUPS, groups, strict=True))
+        same = MultiDataSet.__new__(MultiDataSet)
+        same.features, same.labels, same.features_masks, same.labels_masks = groups
         return same
 
     @staticmethod
@@ -94,21 +94,11 @@ class MultiDataSet(Examples):
         """This one; where somebody has assigned None, or no masks, it has the lists that it would be made with."""
         if self.labels is None:
             self.labels, self.labels_masks = [], []
-        for group in ("features", "labels"):
-            if not getattr(self, f"{group}_masks"):
-                setattr(self, f"{group}_masks", [None] * len(getattr(self, group)))
+        if not self.features_masks:
+            self.features_masks = [None] * len(self.features)
+        if not self.labels_masks:
+            self.labels_masks = [None] * len(self.labels)
         return self
-
-    def aligned_examples(self) -> int:
-        """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
-        n = self.num_examples()
-        for name, array in self.named_arrays():
-            if array is not None and array.shape[0] != n:
-                raise ShapeError(
-                    f"MultiDataSet: expected as many {name} as features[0] to take examples out, got {name} "
-                    f"{describe_shape(array.shape)} and features[0] {describe_shape(self.features[0].shape)}."
-                )
-        return n
 
     def num_feature_arrays(self) -> int:
         """Return the number of inputs."""
@@ -163,10 +153,7 @@ class MultiDataSet(Examples):
     def to_data_set(self) -> DataSet:
         """Return a DataSet with these arrays; see `DataSet.to_multi_data_set`.
 
-        Raises
-        ------
-        DataError
-            There are several inputs or outputs.
+        DataError: there are several inputs or outputs.
         """
         from nd.dataset.dataset import DataSet
 
@@ -175,8 +162,7 @@ class MultiDataSet(Examples):
                 f"MultiDataSet.to_data_set: expected one input and at most one output, got {len(self.features)} and "
                 f"{len(self.labels)}. A DataSet has no place for more."
             )
-        labels, mask = (self.labels[0], self.labels_masks[0]) if self.labels else (None, None)
-        same = DataSet(self.features[0], labels, self.features_masks[0], mask)
+        same = DataSet(*(next(iter(getattr(self.multi, group)), None) for group in GROUPS))
         same.class_names = self.class_names
         return same
 
@@ -229,6 +215,10 @@ class MultiDataSet(Examples):
     def named_arrays(self) -> list[tuple[str, AnyArray | None]]:
         whole = self.multi
         return [(f"{group}[{i}]", array) for group in GROUPS for i, array in enumerate(getattr(whole, group))]
+
+    @staticmethod
+    def viewing(multi: MultiDataSet) -> MultiDataSet:
+        return multi
 
     def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays

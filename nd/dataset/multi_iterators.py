@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from nd.arguments import Count, checked
 from nd.dataset.async_iterator import Prefetching
@@ -12,8 +12,6 @@ from nd.dataset.generator_iterator import GeneratorIterator
 from nd.dataset.list_iterator import ListIterator, SingletonIterator
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
-
-Item = MultiDataSet | tuple[object, ...]
 
 
 class ListMultiDataSetIterator(ListIterator[MultiDataSet], MultiDataSetIterator):
@@ -56,10 +54,6 @@ class GeneratorMultiDataSetIterator(GeneratorIterator[MultiDataSet], MultiDataSe
     >>> next(GeneratorMultiDataSetIterator(minibatches))
     MultiDataSet(features[0]=[1, 1] float32, features[1]=[1, 1] float32, labels[0]=[1, 1] float32)
     """
-
-    @checked
-    def __init__(self, source: Callable[[], Iterable[Item]] | Iterable[Item], *, repeatable: bool = True) -> None:
-        super().__init__(source, repeatable)
 
 
 class EarlyTerminationMultiDataSetIterator(EarlyTermination[MultiDataSet], MultiDataSetIterator):

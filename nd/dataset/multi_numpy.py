@@ -6,7 +6,7 @@ from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.multi_data_set import MultiDataSet
 from nd.dataset.multi_iterator import MultiDataSetIterator
-from nd.dataset.numpy_iterator import rows_of
+from nd.dataset.numpy_iterator import pick
 from nd.dataset.order import EpochOrder
 from nd.dataset.ordered import OrderedIterator
 
@@ -29,8 +29,6 @@ class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetItera
     [[0.0, 1.0], [2.0]]
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,
@@ -50,5 +48,4 @@ class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetItera
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> MultiDataSet:
-        selection = self.order.select(start, stop)
-        return self._data.map_arrays(lambda array: rows_of(array, selection))
+        return pick(self._data, self.order.select(start, stop))

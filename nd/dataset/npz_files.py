@@ -37,10 +37,8 @@ def read_headers(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, M
         The file has no such key.
     FormatError
         The file is damaged, an array holds Python objects, or unpacks to more than an honest file of that size holds.
-    ShapeError, DTypeError
-        An array is a scalar, or does not hold numbers.
-    OSError
-        The file cannot be read.
+    ShapeError, DTypeError, OSError
+        An array is a scalar, or does not hold numbers; the file cannot be read.
     """
     headers = {}
     with _open(who, path) as archive:

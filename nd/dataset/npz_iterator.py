@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.arguments import Count, checked
-from nd.dataset.dataset import DataSet
+from nd.dataset.dataset import DataSet, check_lengths
+from nd.dataset.examples import second_axis
 from nd.dataset.iterator import DataSetIterator, State
 from nd.dataset.npz_files import Member, read_arrays, read_headers
-from nd.dataset.numpy_iterator import check_arrays, check_classes, columns_of, pick
+from nd.dataset.numpy_iterator import check_classes, check_examples, pick
 from nd.dataset.order import FileOrder
 from nd.dataset.ordered import OrderedIterator
-
-if TYPE_CHECKING:
-    from ..typing import HostArray
-
 
 PathLike = str | os.PathLike[str]
 
@@ -62,6 +58,8 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     """
 
     order: FileOrder
+    _opened: tuple[int, DataSet] | None = None
+    """Number of a file, and its arrays."""
 
     @checked
     def __init__(
@@ -85,9 +83,10 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         self._headers = [read_headers(_WHO, path, self._keys) for path in self._paths]
         for path, headers in zip(self._paths, self._headers, strict=True):
             _check_alike(path, headers, self._headers[0])
-        self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
+        for headers in self._headers:
+            check_lengths(_WHO, headers)
+        self._lengths = [check_examples(_WHO, headers["features"]) for headers in self._headers]
         classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
-        self._open: tuple[int, dict[str, HostArray]] | None = None  # number of a file, and its arrays
         order = FileOrder(self._lengths, seed if shuffle else None)
         super().__init__(sum(self._lengths), batch, order, classes)
 
@@ -96,21 +95,23 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         for number in self.order.files:
             first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
             if first < last:
-                parts.append(pick(self._arrays(number), self.order.select(number, first, last), self.classes))
+                parts.append(pick(self._file(number), self.order.of_file(number, first, last), self.classes))
             begin += self._lengths[number]
         if stop == self.total:
-            self._open = None
+            self._opened = None
         return parts[0] if len(parts) == 1 else DataSet.merge(parts)
 
     def _signature(self) -> State:
         return {"lengths": self._lengths}
 
     def column_counts(self) -> tuple[int | None, int | None]:
-        return columns_of(self._headers[0], self.classes)
+        labels = self._headers[0].get("labels")
+        outcomes = None if labels is None else self.classes or second_axis(labels)
+        return second_axis(self._headers[0]["features"]), outcomes
 
-    def _arrays(self, number: int) -> dict[str, HostArray]:
-        if self._open is None or self._open[0] != number:
-            self._open = None  # before the next one is read: one at a time
+    def _file(self, number: int) -> DataSet:
+        if self._opened is None or self._opened[0] != number:
+            self._opened = None  # before the next one is read: one at a time
             arrays = read_arrays(_WHO, self._paths[number], self._keys)
             for name, array in arrays.items():
                 if array.shape != self._headers[number][name].shape:
@@ -118,8 +119,8 @@ class NpzDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
                         f"{_WHO}: '{os.fspath(self._paths[number])}': {name} must be as they were, "
                         f"{describe_shape(self._headers[number][name].shape)}, got {describe_shape(array.shape)}."
                     )
-            self._open = (number, arrays)
-        return self._open[1]
+            self._opened = (number, DataSet(**arrays))
+        return self._opened[1]
 
 
 _WHO = NpzDataSetIterator.__name__

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
-from nd.dataset.dataset import DataSet, check_lengths, gathered, one_hot
-from nd.dataset.examples import second_axis
-from nd.dataset.iterator import DataSetIterator
+from nd.dataset.class_labels import one_hot
+from nd.dataset.dataset import DataSet, gathered
+from nd.dataset.iterator import Batch, DataSetIterator, State
 from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedIterator
 
@@ -60,8 +59,6 @@ class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]]]
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,
@@ -76,29 +73,34 @@ class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         seed: int = 0,
     ) -> None:
         who = type(self).__name__
-        self._arrays, names, classes = gathered(who, (features, labels, features_mask, labels_mask))
-        if names is not None:
-            self.class_names, num_classes = names, classes or num_classes
-        total = check_arrays(who, self._arrays)
-        classes = check_classes(who, num_classes, self._arrays.get("labels"))
+        multi, classes = gathered(who, (features, labels, features_mask, labels_mask))
+        if multi.class_names is not None:
+            self.class_names, num_classes = multi.class_names, classes or num_classes
+        self._data = DataSet.viewing(multi)
+        total = check_examples(who, self._data.features)
+        classes = check_classes(who, num_classes, self._data.labels)
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        picked = pick(self._arrays, self.order.select(start, stop), self.classes)
+        picked = pick(self._data, self.order.select(start, stop), self.classes)
         picked.class_names = self.class_names
         return picked
 
-    def column_counts(self) -> tuple[int | None, int | None]:
-        return columns_of(self._arrays, self.classes)
+    def column_counts(self) -> tuple[int, int | None]:
+        features, outcomes = self._data.column_counts()
+        return features, self.classes or outcomes
+
+    def __setstate__(self, state: State) -> None:
+        if "_arrays" in state:  # in a pickle of an older release, by their names
+            state["_data"] = DataSet(**state.pop("_arrays"))
+        super().__setstate__(state)
 
 
-def check_arrays(who: str, arrays: dict[str, Any]) -> int:
-    """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
-    check_lengths(who, arrays)
-    total = int(arrays["features"].shape[0])
-    if total == 0:
-        raise DataError(f"{who}: expected examples, got features {describe_shape(arrays['features'].shape)}.")
-    return total
+def check_examples(who: str, features: Any) -> int:
+    """Return the number of examples; raise DataError where there are none."""
+    if not features.shape[0]:
+        raise DataError(f"{who}: expected examples, got features {describe_shape(features.shape)}.")
+    return int(features.shape[0])
 
 
 def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
@@ -115,26 +117,13 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
     return num_classes
 
 
-def columns_of(arrays: Mapping[str, object], classes: int | None) -> tuple[int, int | None]:
-    """Return the second axes of named features, and of their labels where there are any: as many as classes."""
-    outcomes = (classes or second_axis(arrays["labels"])) if "labels" in arrays else None
-    return second_axis(arrays["features"]), outcomes
+def pick(data: Batch, selection: Selection, classes: int | None = None) -> Batch:
+    """Return some examples, with one-hot labels where `classes` is given; those of a file in memory are read now."""
 
+    def rows_of(array: Any) -> Any:
+        return np.array(array[selection]) if isinstance(array, np.memmap) else array[selection, ...]
 
-def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> DataSet:
-    """Return some examples of named arrays, with one-hot labels where `classes` is given.
-
-    Labels that are the features, of an autoencoder, stay so.
-    """
-    shared = arrays.get("labels") is arrays["features"]
-    picked = {name: rows_of(array, selection) for name, array in arrays.items() if name != "labels" or not shared}
-    if shared:
-        picked["labels"] = picked["features"]
+    picked = data.map_arrays(rows_of)
     if classes is not None:
-        picked["labels"] = one_hot(picked["labels"], classes)
-    return DataSet(**picked)
-
-
-def rows_of(array: Any, selection: Selection) -> Any:
-    """Return some examples of an array; those of a file in memory are read now, where the reading ahead is."""
-    return np.array(array[selection]) if isinstance(array, np.memmap) else array[selection, ...]
+        picked.multi.labels = [one_hot(picked.multi.labels[0], classes)]
+    return picked

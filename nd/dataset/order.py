@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
 
@@ -14,17 +16,8 @@ Selection = Any
 
 
 class EpochOrder:
-    """Orders of `n` examples, one for every epoch; it follows from the generator's state before it.
+    """Orders of `n` examples, one for every epoch, shuffled where there is a seed.
 
-    Parameters
-    ----------
-    n : int
-        Number of examples.
-    seed : int or None
-        Of the shuffles; None leaves the examples in their order.
-
-    Notes
-    -----
     An epoch's order is that of 0 to n - 1 after ``Collections.shuffle``, with one `JavaRandom` for all epochs. So the
     generator's state when an epoch began is all that it takes to have its order again.
     """
@@ -45,9 +38,9 @@ class EpochOrder:
         """Return which examples are the ones from `start` to `stop` - 1 of this epoch."""
         return slice(start, stop) if self._order is None else self._order[start:stop]
 
-    def draw(self, count: int) -> list[int]:
-        """Return numbers drawn by the generator, right after an epoch began; none without a seed."""
-        return [] if self._random is None else [self._random.next_int(_INT_MAX) for _ in range(count)]
+    def numbers(self, start: int, stop: int) -> np.ndarray:
+        """Return the same as numbers [n] in any case."""
+        return np.arange(start, stop) if self._order is None else self._order[start:stop]
 
     def state(self) -> int | None:
         """Return the state with which `restore` has this epoch's order again, and those after it."""
@@ -58,13 +51,7 @@ class EpochOrder:
         return self._began is not None
 
     def restore(self, state: Any, begun: bool = True) -> None:
-        """Be in the epoch whose `state` this is, or, where none had `begun`, before the first one.
-
-        Raises
-        ------
-        DataError
-            It is none.
-        """
+        """Be in the epoch of a `state`, or, where none had `begun`, before the first one; DataError if it is none."""
         if self._random is None and state is not None:
             raise DataError(f"EpochOrder.restore: expected no shuffle, got the state {state!r}. Pass shuffle=True.")
         if self._random is not None and not (begun and isinstance(state, int) and state == self._began):
@@ -74,40 +61,34 @@ class EpochOrder:
                 self.begin()
 
 
-class FileOrder:
+class FileOrder(EpochOrder):
     """Orders of the examples of several files, one an epoch: file by file, every file in an order of its own.
 
-    Parameters
-    ----------
-    lengths : list of int
-        Number of examples of each file.
-    seed : int or None
-        Of the shuffles; None leaves files and examples in their order.
+    One `JavaRandom`, of the seed, shuffles the files and then draws a seed for every file, which shuffles its examples
+    when it is their turn. So the generator's state when an epoch began is enough for several files too.
 
     Attributes
     ----------
     files : list of int
         The files' numbers, in the order of this epoch.
-
-    Notes
-    -----
-    One `JavaRandom` shuffles the files and then draws a seed for every file, which shuffles its examples when it is
-    their turn. So the generator's state when an epoch began is enough for several files too.
     """
 
     def __init__(self, lengths: list[int], seed: int | None) -> None:
+        super().__init__(len(lengths), seed)
         self.files = list(range(len(lengths)))
         self._lengths = lengths
-        self._files = EpochOrder(len(lengths), seed)
         self._seeds: list[int] = []
         self._current: tuple[int, EpochOrder] | None = None  # number of a file, and its examples' order
 
     def begin(self) -> None:
         """Begin the next epoch."""
-        self._files.begin()
-        self._take()
+        super().begin()
+        self._current = None
+        if self._random is not None:
+            self.files = self._order.tolist()
+            self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
 
-    def select(self, number: int, start: int, stop: int) -> Selection:
+    def of_file(self, number: int, start: int, stop: int) -> Selection:
         """Return which examples of file `number` are the ones from `start` to `stop` - 1 of its own order."""
         if not self._seeds:
             return slice(start, stop)
@@ -117,20 +98,7 @@ class FileOrder:
             self._current = (number, order)
         return self._current[1].select(start, stop)
 
-    def state(self) -> int | None:
-        """Return the state with which `restore` has this epoch's order again, and those after it."""
-        return self._files.state()
-
-    def restore(self, state: Any) -> None:
-        """Be in the epoch whose `state` this is; raise DataError if it is none."""
-        before = self._files.state()
-        self._files.restore(state)
-        if self._files.state() != before:
-            self._take()
-
-    def _take(self) -> None:
-        selection = self._files.select(0, len(self._lengths))
-        if not isinstance(selection, slice):
-            self.files = [int(number) for number in selection]
-            self._seeds = self._files.draw(len(self._lengths))
-        self._current = None
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a pickle; in those of older releases the files have an order in an object of its own."""
+        files = state.pop("_files", None)
+        vars(self).update({} if files is None else vars(files), **state)

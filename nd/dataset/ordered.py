@@ -10,7 +10,7 @@ from nd.dataset.iterator import (
     check_same,
     restored_count,
 )
-from nd.dataset.order import EpochOrder, FileOrder
+from nd.dataset.order import EpochOrder
 
 
 class CountingIterator(MinibatchIterator[Batch]):
@@ -94,17 +94,14 @@ class OrderedIterator(CountingIterator[Batch]):
     ----------
     total, batch : int
         Examples in all, and in a minibatch.
-    order : EpochOrder or FileOrder
+    order : EpochOrder
     classes : int, optional
         Labels are class numbers below that.
-
-    Attributes
-    ----------
-    total, order, classes
-        As given.
     """
 
-    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder, classes: int | None = None) -> None:
+    order: EpochOrder
+
+    def __init__(self, total: int, batch: int, order: EpochOrder, classes: int | None = None) -> None:
         self.total, self.per_batch, self.order, self.classes = total, batch, order, classes
         order.begin()
 

@@ -36,12 +36,9 @@ PreProcessor = Callable[[Any], Any] | DataSetPreProcessor | MultiDataSetPreProce
 
 
 def pre_processed(who: str, pre_processor: PreProcessor, data_set: object, kind: type = DataSet) -> Any:
-    """Return what a pre-processor returns for a DataSet or MultiDataSet, which it may change.
+    """Return what a pre-processor returns for a data set of a `kind`, which it may change.
 
-    Raises
-    ------
-    DTypeError
-        A callable returned nothing of that `kind`, or a method ``pre_process`` neither that nor None.
+    DTypeError where a callable returned nothing of that kind, or a method ``pre_process`` neither that nor None.
     """
     pre_process = getattr(pre_processor, "pre_process", None)
     result = pre_processor(data_set) if pre_process is None else pre_process(data_set) or data_set  # type: ignore[operator]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from backends.errors import ConfigurationError
 from nd.arguments import Count, checked
 from nd.dataset.alignment import AlignedSeries, Alignment, AlignmentMode, SeriesColumns
@@ -41,10 +39,8 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
         `labels_reader`, there are no labels.
     label_index_to : int, optional
         Last of several label columns (inclusive), with `regression`; `label_index` is the first.
-    shuffle : bool
-        Take another order in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`.
 
     Raises
     ------
@@ -82,8 +78,6 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
     >>> data_set.labels_mask.tolist()
     [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
-
-    order: EpochOrder
 
     @checked
     def __init__(
@@ -124,7 +118,7 @@ class SequenceRecordReaderDataSetIterator(OrderedIterator[DataSet], DataSetItera
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), num_classes)
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        numbers = np.arange(self.total)[self.order.select(start, stop)].tolist()
+        numbers = self.order.numbers(start, stop).tolist()
         return self._series.minibatch(numbers, self._parts[:1], self._parts[1:]).to_data_set()
 
     def column_counts(self) -> tuple[int | None, int | None]:

@@ -61,8 +61,6 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
     MultiDataSet(features[0]=[1, 2, 2] float32, labels[0]=[1, 2, 2] float32)
     """
 
-    order: EpochOrder
-
     @checked
     def __init__(
         self,

@@ -37,10 +37,8 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     labels : str
         "series": for every step of the window the target `horizon` steps later, [N, K, n]. "last": that of its last
         step alone, [N, K].
-    shuffle : bool
-        Take another order of the windows in every epoch; a new iterator with the same seed has the same ones.
-    seed : int
-        Of the order.
+    shuffle, seed
+        As of `NumpyDataSetIterator`, of the windows.
 
     Raises
     ------
@@ -69,8 +67,6 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
     >>> SlidingWindowDataSetIterator(np.arange(7.0), 3, horizon=2, labels="last").next().labels.tolist()
     [[4.0], [5.0], [6.0]]
     """
-
-    order: EpochOrder
 
     @checked
     def __init__(
@@ -106,7 +102,7 @@ class SlidingWindowDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        begins = np.arange(self.total)[self.order.select(start, stop)] * self._stride
+        begins = self.order.numbers(start, stop) * self._stride
         steps = begins + np.arange(self._length)[:, None]  # [n, N]
         features, wanted = self._cut(self._series, steps), steps + self._horizon
         if self._last_alone:

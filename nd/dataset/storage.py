@@ -71,10 +71,7 @@ def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
 def read_data_set(stream: BinaryIO) -> DataSet:
     """Read a DataSet that `write_data_set`, or Java, wrote, to the end of the stream.
 
-    Raises
-    ------
-    FormatError
-        The bytes are no DataSet. No more than the stream delivers is allocated.
+    FormatError: the bytes are no DataSet. No more than the stream delivers is allocated.
     """
     first = stream.read(1)
     if not first:
@@ -111,10 +108,7 @@ def write_multi_data_set(stream: BinaryIO, data_set: MultiDataSet) -> None:
 def read_multi_data_set(stream: BinaryIO) -> MultiDataSet:
     """Read a MultiDataSet that `write_multi_data_set`, or Java, wrote, to the end of the stream.
 
-    Raises
-    ------
-    FormatError
-        The bytes are no MultiDataSet. No more than the stream delivers is allocated.
+    FormatError: the bytes are no MultiDataSet. No more than the stream delivers is allocated.
     """
     names = ("features", "labels", "features masks", "labels masks")
     counts = [read_number(stream, ">i", f"the number of {name}") for name in names]

@@ -14,7 +14,7 @@ from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.checks import numbers_of
 from nd.dataset.examples import Examples
-from nd.dataset.iterator import MinibatchIterator, iterator_over
+from nd.dataset.iterator import MinibatchIterator, is_pair, iterator_over
 from nd.intake import is_holder
 from nd.typing import Array
 
@@ -190,11 +190,6 @@ def labels_of(network: NetworkCore, who: str, given: Sequence[Any]) -> Sequence[
     return [classes.formed(y) for classes, y in zip(classes_of, numbers, strict=True)]
 
 
-def is_pair(data: object, most: int = 2) -> bool:
-    """Tell whether data are a tuple (features, labels), which may have more: no tuple of minibatches."""
-    return isinstance(data, tuple) and 2 <= len(data) <= most and not isinstance(data[0], Examples)
-
-
 def minibatch(network: NetworkCore, who: str, data: Any, labels: object = None, learn: bool = False) -> Any:
     """Return one minibatch with labels as the losses take them, of features and labels, both in a tuple, or a data set.
 
@@ -246,7 +241,7 @@ def minibatches(network: NetworkCore, who: str, data: Any, labels: object = None
 
 def item_of(network: NetworkCore, who: str, item: Any, learn: bool = False) -> Any:
     """Return an element of an iterable as a minibatch: a data set, or two arrays, features and labels."""
-    if isinstance(item, (list, tuple)) and len(item) == 2 and not isinstance(item[0], (Examples, Number)):
+    if is_pair(item, holders=(list, tuple), but=Number):
         return paired(network, who, item[0], item[1], learn)
     if not isinstance(item, network.data_types):
         raise nd.DTypeError(f"{who}: expected a {kinds_of(network)}, got {shown(item)}. Wrap arrays as DataSet(x, y).")

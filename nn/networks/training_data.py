@@ -9,10 +9,10 @@ import nd
 from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
-from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.iterator import MinibatchIterator, is_pair
 
 from ..terms.data_formats import inward, outward
-from .intake import is_pair, iterator_of, paired
+from .intake import iterator_of, paired
 
 if TYPE_CHECKING:
     from .held_out import HeldOut

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
+from nd.dataset.iterator import is_pair
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
 from .inference import naming_nan
-from .intake import is_pair, iterator_of, paired
+from .intake import iterator_of, paired
 from .training_data import weighted
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 NUMPY_IN_ND = {
     "nd/files/archives.py",
     "nd/dataset/alignment.py",
-    "nd/dataset/by_class.py",
     "nd/dataset/characters.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
@@ -29,7 +28,7 @@ NUMPY_IN_ND = {
     "nd/dataset/normalizers/ways.py",
     "nd/dataset/npz_files.py",
     "nd/dataset/numpy_iterator.py",
-    "nd/dataset/sequence_iterator.py",
+    "nd/dataset/order.py",
     "nd/dataset/sequence_reader.py",
     "nd/dataset/sliding_windows.py",
     "nd/dataset/storage.py",

@@ -18,14 +18,8 @@ _FLOATS = ("float16", "float32", "float64")
 def as_numbers(who: str, x: object) -> Array:
     """Return `x` as an array of floats: integers and booleans in the default dtype, lists in float32.
 
-    Raises
-    ------
-    ShapeError
-        There is no second axis, which features have.
-    DTypeError
-        The elements are not numbers.
-    BackendError
-        It is an array of another backend than NumPy and the current one.
+    ShapeError where there is no second axis, DTypeError for elements that are no numbers, BackendError for an array of
+    another backend than NumPy and the current one.
     """
     x = as_array(who, x)
     if len(x.shape) < 2:

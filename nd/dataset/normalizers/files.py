@@ -31,10 +31,7 @@ _MULTI = "MULTI_"
 def normalizer_to_bytes(normalizer: AnyNormalizer) -> bytes:
     """Return the bytes that ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
-    Raises
-    ------
-    DataError
-        Nothing was fitted.
+    DataError: nothing was fitted.
     """
     stream = io.BytesIO()
     stream.write(utf_bytes(_HEADER) + struct.pack(">i", _VERSION) + utf_bytes(normalizer.kind))

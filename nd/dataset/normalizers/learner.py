@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from numbers import Number
 from typing import Any, BinaryIO, Self
 
 from backends.errors import ConfigurationError, DataError
@@ -120,7 +121,7 @@ class Learner(AnyNormalizer):
         An iterator that can be reset is, before and after. Meanwhile this normalizer changes nothing.
         """
         kind, existing = self.iterators
-        if is_pair(data):
+        if is_pair(data, but=(Number, tuple)):
             data = kind.kind(*data)
         elif is_features(data, kind.kind):
             data = kind.kind(data)
@@ -187,10 +188,7 @@ class Learner(AnyNormalizer):
     def set_rows(self, method: str, group: str, rows: object) -> None:
         """Set pairs of rows, one for each array of a group; that of labels says that they are to be changed.
 
-        Raises
-        ------
-        ConfigurationError
-            It is no sequence of pairs, or they are not rows of so many finite numbers.
+        ConfigurationError: it is no sequence of pairs, or they are not rows of so many finite numbers.
         """
         learnt: dict[int, Numbers] = {}
         if not isinstance(rows, Sequence) or isinstance(rows, (str, bytes)) or not rows:

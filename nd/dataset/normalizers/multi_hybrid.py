@@ -101,10 +101,7 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
     def fit_label(self, fit: bool = True) -> None:
         """Do nothing where it is as said already.
 
-        Raises
-        ------
-        ConfigurationError
-            `fit` is not what the methods for outputs have said.
+        ConfigurationError: `fit` is not what the methods for outputs have said.
         """
         if fit != self.fits_labels:
             raise ConfigurationError(
@@ -115,10 +112,7 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
     def get_input_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an input, "mean" and "std" or "lower" and "upper".
 
-        Raises
-        ------
-        DataError
-            It was not fitted.
+        DataError: it was not fitted.
         """
         return self.numbers_at("get_input_stats", "features", index)
 

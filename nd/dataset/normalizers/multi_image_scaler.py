@@ -60,13 +60,7 @@ class ImageMultiPreProcessingScaler(FeaturesAlone, MultiNormalizer):
             )
 
     def write_body(self, stream: BinaryIO) -> None:
-        """Refuse to.
-
-        Raises
-        ------
-        ConfigurationError
-            Always.
-        """
+        """Refuse to. ConfigurationError: always."""
         raise ConfigurationError(
             f"{self.who('save')}: expected a normalizer that has a form for files, got one that ND4J has none for. "
             "Save its arguments instead."

@@ -20,11 +20,6 @@ _PIECE = 1 << 17  # numbers that are looked at together
 class ColumnStatistics(ABC):
     """Statistics of the columns, the second axis, of all arrays that were added.
 
-    Parameters
-    ----------
-    who : str
-        For messages.
-
     Attributes
     ----------
     count : numpy.ndarray, shape [columns], or None
@@ -36,13 +31,7 @@ class ColumnStatistics(ABC):
         self.count: Any = None
 
     def add(self, x: Any, mask: Any = None) -> None:
-        """Take an array into account.
-
-        Parameters
-        ----------
-        x : array, shape [N, columns, ...]
-        mask : array, optional
-            0 where a number does not count: [N, T] for series [N, columns, T], [N], or of the rank of `x`.
+        """Take an array [N, columns, ...] into account, where a mask is not 0: [N, T] for series, [N], or of its rank.
 
         Raises
         ------
@@ -141,12 +130,7 @@ class Moments(ColumnStatistics):
 
 
 class Bounds(ColumnStatistics):
-    """Smallest and largest number.
-
-    Attributes
-    ----------
-    lower, upper : numpy.ndarray, shape [columns]
-    """
+    """Smallest and largest number: `lower` and `upper` [columns]."""
 
     def _start(self, columns: int) -> None:
         self.lower, self.upper = np.full(columns, np.inf), np.full(columns, -np.inf)

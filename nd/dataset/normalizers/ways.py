@@ -57,13 +57,7 @@ class Way(ABC):
 
 
 def check_statistics(who: str, **given: object) -> dict[str, np.ndarray]:
-    """Return numbers of columns as float64 [columns].
-
-    Raises
-    ------
-    ConfigurationError
-        They are no row of finite numbers, or one is longer than another.
-    """
+    """Return numbers of columns as float64 [columns]; ConfigurationError unless they are finite, and as many each."""
     statistics = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
     lengths = {name: len(values) for name, values in statistics.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():

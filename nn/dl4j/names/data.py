@@ -6,9 +6,6 @@ DATA: dict[str, dict[str, str]] = {
     "nd.dataset.async_iterator": {
         "AsyncDataSetIterator": "shutdown=close",
     },
-    "nd.dataset.by_class": {
-        "ByClass": "filterAndStrip filterBy labelCounts sortByLabel",
-    },
     "nd.dataset.characters": {
         "CharacterIterator": (
             "convertCharacterToIndex convertIndexToCharacter getDefaultCharacterSet getMinimalCharacterSet"
@@ -19,16 +16,17 @@ DATA: dict[str, dict[str, str]] = {
             "addFeatureVector=data_sets:add_feature_vector addRow=data_sets:add_row "
             "batchByNumLabels=data_sets:batch_by_num_labels dataSetBatches=batch_by detach=data_sets:do_nothing "
             "divideBy exampleMaxs=data_sets:example_maxs exampleMeans=data_sets:example_means "
-            "exampleSums=data_sets:example_sums getColumnNames=data_sets:get_column_names getFeatures=features "
-            "getFeaturesMaskArray=features_mask getLabelName getLabels=labels getLabelsMaskArray=labels_mask "
-            "id=data_sets:id_of isEmpty=data_sets:is_empty iterator=data_sets:iterator migrate=data_sets:do_nothing "
-            "multiplyBy normalize=data_sets:normalize normalizeZeroMeanZeroUnitVariance numInputs numOutcomes "
-            "outcome=data_sets:outcome reshape=data_sets:reshape roundToTheNearest=data_sets:round_to_the_nearest "
+            "exampleSums=data_sets:example_sums filterAndStrip filterBy getColumnNames=data_sets:get_column_names "
+            "getFeatures=features getFeaturesMaskArray=features_mask getLabelName getLabels=labels "
+            "getLabelsMaskArray=labels_mask id=data_sets:id_of isEmpty=data_sets:is_empty iterator=data_sets:iterator "
+            "labelCounts migrate=data_sets:do_nothing multiplyBy normalize=data_sets:normalize "
+            "normalizeZeroMeanZeroUnitVariance numInputs numOutcomes outcome=data_sets:outcome "
+            "reshape=data_sets:reshape roundToTheNearest=data_sets:round_to_the_nearest "
             "scaleMinAndMax=data_sets:scale_min_and_max setColumnNames=data_sets:set_column_names setFeatures=features "
             "setFeaturesMaskArray=features_mask setLabelNames=class_names setLabels=labels "
             "setLabelsMaskArray=labels_mask setNewNumberOfLabels=data_sets:set_new_number_of_labels "
             "setOutcome=data_sets:set_outcome sortAndBatchByNumLabels=data_sets:sort_and_batch_by_num_labels "
-            "squishToRange=data_sets:squish_to_range toMultiDataSet validate=data_sets:validate"
+            "sortByLabel squishToRange=data_sets:squish_to_range toMultiDataSet validate=data_sets:validate"
         ),
     },
     "nd.dataset.examples": {

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 import nn.dl4j  # noqa: F401  whose names one test uses
-from backends.errors import ArgumentError, BackendError, DataError, DTypeError, FormatError, ShapeError
+from backends.errors import (
+    ArgumentError,
+    BackendError,
+    ConfigurationError,
+    DataError,
+    DTypeError,
+    FormatError,
+    ShapeError,
+)
 from nd.dataset import DataSet, ListDataSetIterator
-from nd.dataset.dataset import one_hot
+from nd.dataset.class_labels import one_hot
 from tests.cells import every_row
 
 
@@ -339,6 +347,15 @@ def test_a_data_set_without_features_is_not_merged():
     empty.features = None
     with pytest.raises(DataError, match="merge: element 1: expected features, got None"):
         DataSet.merge([DataSet([[1.0]]), empty])
+
+
+@pytest.mark.parametrize("name", ["features", "labels", "features_mask", "labels_mask", "multi"])
+def test_a_subclass_with_an_array_that_networks_would_not_see_is_refused(name):
+    late = {name: property(lambda self: np.ones((2, 3)))}
+    message = f"Late: {name} must be DataSet's own, since networks read its arrays, got another in the class. Assign"
+    for bases, own in (((DataSet,), late), ((type("Mixin", (), late), DataSet), {})):
+        with pytest.raises(ConfigurationError, match=message):
+            type(DataSet)("Late", bases, own)
 
 
 def test_a_subclass_may_set_its_arrays_itself():
