@@ -38,11 +38,11 @@ class Run:
 
     def __init__(self, count: int, at_once: int | None = None) -> None:
         self._count, self._failed = count, False
-        few = at_once is not None and at_once < count
+        turns = count if at_once is None else max(at_once, 1)
         # A token for everybody who may compute; after an error there may be more. No threading.Semaphore: its lock is
         # taken in Python, where a Ctrl-C keeps it for good.
-        self._turns: SimpleQueue[None] | None = SimpleQueue() if few else None
-        for _ in range(at_once or 1 if few else 0):
+        self._turns: SimpleQueue[None] | None = SimpleQueue() if turns < count else None
+        for _ in range(turns):
             self._give_turn()
         self._arrivals = itertools.count(1)  # the next number of it is one operation: no other thread comes between
         self._doors = [_thread.allocate_lock() for _ in range(count)]
