@@ -361,7 +361,7 @@ class Formula:
         symbols: Sequence[Symbol],
         current: Callable[[Backend], AbstractContextManager[object]],
     ) -> tuple[Any, list[str]]:
-        """Run a formula; return its result, and the C statements that compute the values of its symbols.
+        """Run a formula; return its result, and the C statements that compute its symbols: number i defines ``vi``.
 
         Parameters
         ----------

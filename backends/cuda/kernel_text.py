@@ -16,7 +16,6 @@ from .arguments import NARROW, Plan, is_number, is_vector, same_memory
 Current = Callable[[Backend], AbstractContextManager[object]]
 
 NAMES = re.compile(r"\b[nvx]\d+\b")
-DEFINITION = re.compile(r"const (?:real|bool) (v\d+) = (.*);")
 
 
 class KernelText:
@@ -129,10 +128,9 @@ class KernelText:
         """Return the statements that compute the results for element i; compilers warn of others."""
         names = {name for result in results for name in NAMES.findall(result)}
         needed = []
-        for line in reversed(self._lines):
-            definition = DEFINITION.match(line)
-            if definition is not None and definition[1] in names:
-                names.update(NAMES.findall(definition[2]))
+        for number, line in reversed(list(enumerate(self._lines))):
+            if f"v{number}" in names:
+                names.update(NAMES.findall(line))
                 needed.append(line)
         loads = []
         for place in self._kept:

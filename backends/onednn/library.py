@@ -243,7 +243,6 @@ def library() -> Library | None:
     return None
 
 
-@cache
 def library_there() -> Library:
     """Return the libdnnl, for what runs only with one.
 
