@@ -22,17 +22,22 @@ def check_class(label: str, layer: LayerConf) -> None:
             f"{label}: runtime must be a class from LayerRuntime, got {given}. Say runtime = ... in the class "
             f"{type(layer).__name__}."
         )
-    _check_specs(label, layer, layer.param_specs(), "a layer", "BaseLayerConf or FeedForwardConf")
+    _check_specs(label, layer, layer.param_specs())
 
 
 def check_vertex_class(label: str, vertex: VertexConf) -> None:
-    """Raise ConfigurationError unless the class of a vertex has parameters that can be."""
-    _check_specs(label, vertex, vertex.param_specs(), "a vertex", "TrainedVertexConf")
+    """Raise ConfigurationError where a vertex has parameters, and its class no updaters.
+
+    Which parameters it has is not asked: that may depend on inputs that are not known yet.
+    """
+    if type(vertex).param_specs is not VertexConf.param_specs and not hasattr(vertex, "updater_of"):
+        raise nd.ConfigurationError(
+            f"{label}: a vertex with parameters must come from TrainedVertexConf, which has updaters and penalties, "
+            f"got param_specs in the class {type(vertex).__name__}. Change its base."
+        )
 
 
-def _check_specs(
-    label: str, layer: LayerConf | VertexConf, specs: tuple[ParamSpec, ...], what: str, bases: str
-) -> None:
+def _check_specs(label: str, layer: LayerConf, specs: tuple[ParamSpec, ...]) -> None:
     if not isinstance(specs, (list, tuple)) or not all(isinstance(spec, ParamSpec) for spec in specs):
         given = "a ParamSpec alone" if isinstance(specs, ParamSpec) else shown(specs)
         raise nd.ConfigurationError(
@@ -46,6 +51,6 @@ def _check_specs(
         )
     if specs and not hasattr(layer, "updater_of"):
         raise nd.ConfigurationError(
-            f"{label}: {what} with parameters must come from {bases}, which have updaters and penalties, got "
-            f"{[spec.name for spec in specs]} in the class {type(layer).__name__}. Change its base."
+            f"{label}: a layer with parameters must come from BaseLayerConf or FeedForwardConf, which have updaters "
+            f"and penalties, got {[spec.name for spec in specs]} in the class {type(layer).__name__}. Change its base."
         )

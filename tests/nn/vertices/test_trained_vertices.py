@@ -1,6 +1,6 @@
 """A vertex of one's own with parameters is trained as layers are: updaters, penalties, normalisation, files."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import nn
 from nn import (
     ComputationGraph,
     DenseLayer,
+    InputType,
     NeuralNetConfiguration,
     OutputLayer,
     ParamSpec,
@@ -133,6 +134,29 @@ def test_files_have_it(data, tmp_path):
     assert (nd.to_host(again.params()) == nd.to_host(graph.params())).all()
 
 
+@dataclass(frozen=True, kw_only=True)
+class SizedVertex(TrainedVertexConf):
+    """Its parameters are as many as its inputs say, where they are not given."""
+
+    n: int | None = None
+    runtime: ClassVar = GainRuntime
+
+    def with_inputs(self, label, input_types):
+        return replace(self, n=input_types[0].size)
+
+    def param_specs(self):
+        return ParamSpec("gain", (1, self.n), "c", initial=1.5), ParamSpec("shift", (1, self.n), "c", bias=True)
+
+
+def test_its_parameters_may_wait_for_the_inputs():
+    conf = NeuralNetConfiguration(seed=1).graph(
+        inputs={"x": InputType.feed_forward(3)},
+        nodes={"gain": (SizedVertex(), "x"), "out": (OutputLayer(n_out=2, loss="mse"), "gain")},
+        outputs="out",
+    )
+    assert ComputationGraph(conf).init().get_param("gain_gain").shape == (1, 3)
+
+
 def test_a_base_without_updaters_is_refused():
-    with pytest.raises(nd.ConfigurationError, match=r"a vertex with parameters must come from TrainedVertexConf.*gain"):
+    with pytest.raises(nd.ConfigurationError, match=r"must come from TrainedVertexConf.*in the class BareVertex"):
         graph_with(BareVertex())
