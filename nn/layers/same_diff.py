@@ -10,7 +10,7 @@ import nd
 from nd.activations import ACTIVATIONS, Activation, get_activation
 
 from ..terms.distributions import Distribution
-from ..terms.java_form import Codec, JavaForm
+from ..terms.java_form import SAME_DIFF, Codec, JavaForm
 from .base import BaseLayerConf, LayerConf
 
 ACTIVATION_NAME = Codec(  # as DL4J writes it for these layers: they have default parameters
@@ -55,12 +55,9 @@ class SameDiffConf(BaseLayerConf):
     needed: ClassVar[tuple[str, ...]] = ("updater", "weight_init")
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {
+            **SAME_DIFF,
             "constraints": ("constraints", "constraints"),
-            "updater": ("updater", "updater"),
-            "biasUpdater": ("bias_updater", "updater"),
-            "gradientNormalization": ("gradient_normalization", "normalization"),
             "gradientNormalizationThreshold": ("gradient_normalization_threshold", "number"),
-            "weightInit": ("weight_init", "init name"),
         }
     )
 

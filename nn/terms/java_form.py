@@ -58,6 +58,13 @@ class JavaForm(NamedTuple):
 
 BIAS: Fields = {"hasBias": ("has_bias", "plain")}
 LOSS: Fields = {"lossFn": ("loss", "loss")}
+SAME_DIFF: Fields = {
+    "updater": ("updater", "updater"),
+    "biasUpdater": ("bias_updater", "updater"),
+    "gradientNormalization": ("gradient_normalization", "normalization"),
+    "weightInit": ("weight_init", "init name"),
+}
+"""Of layers and vertices with parameters that Java writes in SameDiff."""
 SIZES: Fields = {"nin": ("n_in", "plain"), "nout": ("n_out", "plain")}
 WINDOW: Fields = {
     "convolutionMode": ("convolution_mode", "mode"),

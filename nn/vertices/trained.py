@@ -10,7 +10,7 @@ from nd.checks import check_choice
 from optimize import Regularization, Updater, get_updater
 from optimize.gradient_normalization import check_gradient_normalization
 
-from ..terms.java_form import JavaForm
+from ..terms.java_form import SAME_DIFF, JavaForm
 from ..terms.penalties import WithUpdaters, regularization_of
 from ..terms.weights import WEIGHT_INITS
 from .base import VertexConf
@@ -44,13 +44,10 @@ class TrainedVertexConf(WithUpdaters, VertexConf):
     bias_init: ClassVar[float] = 0.0
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {
-            "biasUpdater": ("bias_updater", "updater"),
-            "gradientNormalization": ("gradient_normalization", "normalization"),
+            **SAME_DIFF,
             "gradientNormalizationThreshold": ("gradient_normalization_threshold", "number or none"),
             "regularization": ("regularization", "penalties"),
             "regularizationBias": ("regularization_bias", "penalties"),
-            "updater": ("updater", "updater"),
-            "weightInit": ("weight_init", "init name"),
         }
     )
 
