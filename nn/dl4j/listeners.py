@@ -25,7 +25,7 @@ from ..networks.multilayer import MultiLayerNetwork
 if TYPE_CHECKING:
     import os
 
-    from optimize.earlystopping.api import EarlyStoppingModel
+    from optimize.api import Model
 
 
 class ScoreStat(metaclass=ExplainedType):
@@ -69,7 +69,7 @@ class CollectScoresIterationListener(CollectScoresListener):
         self.iterations, self.scores = self.statistics.effective_indexes, self.statistics.effective_scores
         self._calls = 0
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         self._calls += 1
         if self._calls % self.frequency == 0:
             self.statistics.add_score(iteration, model.score())
@@ -148,7 +148,7 @@ class CheckpointListener(listeners.CheckpointListener):
         """Start with the folder."""
         return Builder(cls, folder=folder)
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if self._saved_after is None:
             self._saved_after = iteration
         if self._steps is not None and model.iteration_count - self._saved_after >= self._steps:
@@ -156,7 +156,7 @@ class CheckpointListener(listeners.CheckpointListener):
         else:
             super().iteration_done(model, iteration, epoch)
 
-    def _save(self, model: EarlyStoppingModel, epochs: int) -> None:
+    def _save(self, model: Model, epochs: int) -> None:
         super()._save(model, epochs)
         self._saved_after = model.iteration_count
 
@@ -280,7 +280,7 @@ class SleepyTrainingListener(Listener):
     def on_backward_pass(self, model: object) -> None:
         self._wait("bp", self.timer_bp)
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         self._wait("iteration", self.timer_iteration)
 
     def _wait(self, event: str, milliseconds: int) -> None:

@@ -7,13 +7,13 @@ import os
 import pathlib
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nd import ConfigurationError
 from nd.arguments import Count, Path, Positive, checked
 from nd.files.writing import check_folder, create_first_free, remove_leftovers
 
-from ..api import Listener
+from ..api import Listener, Model
 from .checkpoint_folder import (
     INFO,
     Checkpoint,
@@ -25,9 +25,6 @@ from .checkpoint_folder import (
     write_info,
 )
 from .reporting import report
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
 
 
 class CheckpointListener(Listener):
@@ -136,18 +133,18 @@ class CheckpointListener(Listener):
         if hasattr(model, "check_saveable"):
             model.check_saveable()  # now, not when hours have gone by
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         due = self.every_iterations is not None and model.iteration_count % self.every_iterations == 0
         if self.every_seconds is not None:
             due = due or time.monotonic() - self._saved_at >= self.every_seconds
         if due:
             self._save(model, model.epoch_count)
 
-    def on_epoch_end(self, model: EarlyStoppingModel) -> None:
+    def on_epoch_end(self, model: Model) -> None:
         if self.every_epochs is not None and (model.epoch_count + 1) % self.every_epochs == 0:
             self._save(model, model.epoch_count + 1)
 
-    def _save(self, model: EarlyStoppingModel, epochs: int) -> None:
+    def _save(self, model: Model, epochs: int) -> None:
         self.checkpoints.append(self._saved(model, epochs))
         self._saved_at = time.monotonic()
         older = [] if self.keep_last is None else self.checkpoints[: -self.keep_last]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nd.arguments import Count, checked
 
-from ..api import Listener
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
+from ..api import Listener, Model
 
 
 class CollectScoresListener(Listener):
@@ -32,7 +27,7 @@ class CollectScoresListener(Listener):
         self.scores: list[float] = []
         self.iterations: list[int] = []
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if iteration % self.frequency == 0:
             self.iterations.append(iteration)
             self.scores.append(model.score())

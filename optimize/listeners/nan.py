@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd import NumericError
 from nd.arguments import Count, checked
 
-from ..api import Listener
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
-
+from ..api import Listener, Model
 
 _LOWER = "Lower the learning rate, or clip the gradient (gradient_normalization)."
 _SCALE = "Scale the features to about -1 .. 1, and look at weight_init."
@@ -47,11 +43,11 @@ class NanListener(Listener):
     def __init__(self, frequency: Count | None = None) -> None:
         self.frequency = frequency
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if self.frequency is not None and iteration % self.frequency == 0:
             model.score()  # a device then looks at the step before it takes the next
 
-    def on_numeric_error(self, model: EarlyStoppingModel, error: NumericError) -> None:
+    def on_numeric_error(self, model: Model, error: NumericError) -> None:
         place, name, count, remedy = self._find(model)
         at = f"at iteration {model.iteration_count}, epoch {model.epoch_count}"
         if not place:

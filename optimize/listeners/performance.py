@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from nd.arguments import Count, checked
 
-from ..api import Listener
+from ..api import Listener, Model
 from .reporting import report
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
-
 
 _WAITING_SHARE = 0.2  # of an iteration spent waiting for data, from which on it is worth saying so
 
@@ -52,7 +47,7 @@ class PerformanceListener(Listener):
     def on_epoch_start(self, model: object) -> None:
         self._restart()
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         self._batches += 1
         self._samples += model.batch_size
         self._waited += model.last_etl_ms

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from nd.arguments import Count, Natural, checked
 
-from ..api import Listener
+from ..api import Listener, Model
 from .reporting import ProgressLine
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
 
 
 class ProgressBarListener(Listener):
@@ -54,7 +50,7 @@ class ProgressBarListener(Listener):
         else:
             self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if self._bar is None:
             return
         if iteration % self.score_frequency == 0:

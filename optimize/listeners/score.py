@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nd.arguments import Natural, checked
 
-from ..api import Listener
+from ..api import Listener, Model
 from .reporting import report
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
 
 
 class ScoreIterationListener(Listener):
@@ -25,6 +20,6 @@ class ScoreIterationListener(Listener):
     def __init__(self, print_iterations: Natural = 10) -> None:
         self.print_iterations = max(print_iterations, 1)
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if iteration % self.print_iterations == 0:
             report(f"Score at iteration {iteration} is {model.score():.6g}")

@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd.arguments import Count, checked
 from nd.typing import Array
 
-from ..api import Listener
-
-if TYPE_CHECKING:
-    from ..api import Model
-    from ..earlystopping.api import EarlyStoppingModel
+from ..api import Listener, Model
 
 
 @dataclass(frozen=True)
@@ -114,7 +110,7 @@ class StatisticsListener(Listener):
             self._record = StatisticsRecord(model.iteration_count, model.epoch_count)
         return self._record
 
-    def on_forward_pass(self, model: EarlyStoppingModel, activations: Any) -> None:
+    def on_forward_pass(self, model: Any, activations: Any) -> None:
         if self.wants("on_forward_pass", model.iteration_count):
             of_layers = enumerate(activations[1:]) if isinstance(activations, list) else activations.items()
             inputs = () if isinstance(activations, list) else model.conf.input_names

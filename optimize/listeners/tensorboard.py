@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd.arguments import Count, Path, checked
 from nd.extras import optional
 from nd.files.writing import check_folder
 
-from ..api import Listener
-
-if TYPE_CHECKING:
-    from ..earlystopping.api import EarlyStoppingModel
+from ..api import Listener, Model
 
 
 class TensorBoardListener(Listener):
@@ -52,7 +49,7 @@ class TensorBoardListener(Listener):
     def wants(self, hook: str, iteration: int) -> bool:
         return False
 
-    def iteration_done(self, model: EarlyStoppingModel, iteration: int, epoch: int) -> None:
+    def iteration_done(self, model: Model, iteration: int, epoch: int) -> None:
         if iteration % self.frequency == 0:
             writer = self._open()
             writer.add_scalar("score", model.score(), iteration)
