@@ -252,7 +252,7 @@ class DataSet(Examples):
         return [(name, getattr(self, name)) for name in _FIELDS]
 
     @staticmethod
-    def viewing(multi: MultiDataSet) -> DataSet:
+    def _viewing(multi: MultiDataSet) -> DataSet:
         same = DataSet.__new__(DataSet)
         same.multi = multi
         return same

@@ -47,7 +47,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         return self.multi
 
     @staticmethod
-    def viewing(multi: Any) -> Any:
+    def _viewing(multi: Any) -> Any:
         """Return one of this kind with the arrays of a MultiDataSet."""
         raise NotImplementedError
 
@@ -56,7 +56,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         multi = self.multi
         same = multi.holding([*multi.features], [*multi.labels], [*multi.features_masks], [*multi.labels_masks])
         vars(same).update(groups)
-        return self.viewing(same)
+        return self._viewing(same)
 
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
@@ -233,7 +233,7 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         same = multi.holding(*([mapped[id(array)] for array in arrays] for arrays in groups))
         if multi.class_names is not None:
             same.class_names = multi.class_names
-        return self.viewing(same)
+        return self._viewing(same)
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``load(File)`` of the class reads. A failure leaves an existing file as it was.

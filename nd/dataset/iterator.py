@@ -299,7 +299,7 @@ def as_minibatch(who: str, item: Any, kind: Any = DataSet) -> Any:
 
     DTypeError: it is neither.
     """
-    if is_pair(item, holders=(list, tuple), but=Number):
+    if is_pair(item, holders=(list, tuple), unless=Number):
         return kind(*item)
     check_data_set(who, item, kind)
     return item
@@ -313,19 +313,21 @@ def is_features(data: object, kind: object = DataSet) -> bool:
     return isinstance(first, Number) or (kind is not DataSet and is_holder(data[0]))
 
 
-def is_pair(data: Any, most: int = 2, holders: Any = tuple, but: Any = ()) -> bool:
-    """Tell whether data are a tuple (features, labels), which may have up to `most` parts: no tuple of minibatches.
+def is_pair(data: Any, most: int = 2, holders: Any = tuple, unless: Any = ()) -> bool:
+    """Tell whether data are a tuple (features, labels), and no tuple of minibatches.
 
     Parameters
     ----------
     data : object
     most : int
+        Parts that it may have: a third are weights.
     holders : type or tuple of types
-        What is taken in the place of a tuple.
-    but : type or tuple of types
-        What the features must not be: numbers make a row, tuples are minibatches where no network takes several inputs.
+        What may stand in the place of a tuple.
+    unless : type or tuple of types
+        What the features must not be. With numbers in front it is a row; with a tuple, where no network takes several
+        inputs, it is two minibatches.
     """
-    return isinstance(data, holders) and 2 <= len(data) <= most and not isinstance(data[0], (Examples, but))
+    return isinstance(data, holders) and 2 <= len(data) <= most and not isinstance(data[0], (Examples, unless))
 
 
 def iterator_over(

@@ -23,7 +23,7 @@ class Minibatches:
 
     def __init__(self, who: str, data: Any) -> None:
         self._who, self._data = who, data
-        if isinstance(data, Examples) or is_pair(data, but=(Number, tuple)):
+        if isinstance(data, Examples) or is_pair(data, unless=(Number, tuple)):
             self._data = [data]
         elif is_features(data) or isinstance(data, str) or not isinstance(data, Iterable):
             raise ConfigurationError(

@@ -217,7 +217,7 @@ class MultiDataSet(Examples):
         return [(f"{group}[{i}]", array) for group in GROUPS for i, array in enumerate(getattr(whole, group))]
 
     @staticmethod
-    def viewing(multi: MultiDataSet) -> MultiDataSet:
+    def _viewing(multi: MultiDataSet) -> MultiDataSet:
         return multi
 
     def with_arrays(self, arrays: list[AnyArray | None]) -> MultiDataSet:

@@ -76,7 +76,7 @@ class NumpyDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
         multi, classes = gathered(who, (features, labels, features_mask, labels_mask))
         if multi.class_names is not None:
             self.class_names, num_classes = multi.class_names, classes or num_classes
-        self._data = DataSet.viewing(multi)
+        self._data = DataSet._viewing(multi)
         total = check_examples(who, self._data.features)
         classes = check_classes(who, num_classes, self._data.labels)
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None), classes)

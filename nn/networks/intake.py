@@ -241,7 +241,7 @@ def minibatches(network: NetworkCore, who: str, data: Any, labels: object = None
 
 def item_of(network: NetworkCore, who: str, item: Any, learn: bool = False) -> Any:
     """Return an element of an iterable as a minibatch: a data set, or two arrays, features and labels."""
-    if is_pair(item, holders=(list, tuple), but=Number):
+    if is_pair(item, holders=(list, tuple), unless=Number):
         return paired(network, who, item[0], item[1], learn)
     if not isinstance(item, network.data_types):
         raise nd.DTypeError(f"{who}: expected a {kinds_of(network)}, got {shown(item)}. Wrap arrays as DataSet(x, y).")

@@ -121,7 +121,7 @@ class Learner(AnyNormalizer):
         An iterator that can be reset is, before and after. Meanwhile this normalizer changes nothing.
         """
         kind, existing = self.iterators
-        if is_pair(data, but=(Number, tuple)):
+        if is_pair(data, unless=(Number, tuple)):
             data = kind.kind(*data)
         elif is_features(data, kind.kind):
             data = kind.kind(data)

@@ -91,7 +91,7 @@ EXEMPT: dict[str, str] = {
             "checked_cursor", "fixed", "handed_on", "hear_gradient", "hear_iteration", "holding", "learnt",
             "map_arrays", "minibatch_of", "named_arrays", "new_items", "numbers_at", "point", "pre_processed",
             "read_ahead", "read_settings", "result_of", "set_pair", "set_rows", "size_of_next", "start_at", "steps_of",
-            "through", "value_of", "values_of", "viewing", "way", "way_of", "weigh", "who", "with_arrays",
+            "through", "value_of", "values_of", "way", "way_of", "weigh", "who", "with_arrays",
             "with_groups", "write_settings", "written",
         )], _SHARED,
     ),
