@@ -129,7 +129,13 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
 
     @checked
     def encode(self, text: str) -> np.ndarray:
-        """Return the numbers [T] of characters, integers. DataError: one has none."""
+        """Return the numbers [T] of characters, integers.
+
+        Raises
+        ------
+        DataError
+            One has none.
+        """
         codes, known = self._encoded(text)
         if not known.all():
             unknown = text[int(np.argmin(known))]
@@ -140,7 +146,13 @@ class CharacterIterator(OrderedIterator[DataSet], DataSetIterator):
         return codes.astype(np.int64)
 
     def decode(self, numbers: Sequence[int] | np.ndarray) -> str:
-        """Return the text of numbers [T]. DataError: they are no list of numbers of characters."""
+        """Return the text of numbers [T].
+
+        Raises
+        ------
+        DataError
+            They are no list of numbers of characters.
+        """
         codes = from_list(f"{type(self).__name__}.decode", numbers)
         fits = codes.ndim == 1 and (codes.dtype.kind in "iu" or not codes.size)
         if not fits or ((codes < 0) | (codes >= len(self.characters))).any():

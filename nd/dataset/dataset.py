@@ -144,14 +144,27 @@ class DataSet(Examples):
 
     @checked
     def divide_by(self, divisor: float) -> None:
-        """Divide the features. DataError: `divisor` is 0."""
+        """Divide the features.
+
+        Raises
+        ------
+        DataError
+            `divisor` is 0.
+        """
         if divisor == 0:
             raise DataError("DataSet.divide_by: divisor must not be 0, got 0.")
         self._change(self.features / divisor)
 
     def scale(self) -> None:
-        """Divide every example's features by the largest of them; DataError unless it is positive in all.
+        """Divide every example's features by the largest of them.
 
+        Raises
+        ------
+        DataError
+            It is not positive in some example.
+
+        Notes
+        -----
         Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
         org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
         """
@@ -176,7 +189,13 @@ class DataSet(Examples):
         return second_axis(self.features)
 
     def num_outcomes(self) -> int:
-        """Return the length of the labels' second axis (1 if there is none). DataError: there are no labels."""
+        """Return the length of the labels' second axis (1 if there is none).
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        """
         if self.labels is None:
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
         return second_axis(self.labels)
@@ -184,23 +203,47 @@ class DataSet(Examples):
     def label_counts(self) -> dict[int, int]:
         """Return class -> number of its examples, for the classes that have some.
 
-        DataError without labels, ShapeError unless they are [N, classes]: so for all methods that go by classes. An
-        example's class is the place of its row's largest number.
+        An example's class is the place of its row's largest number.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
         """
         classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
     @checked
     def filter_by(self, classes: Sequence[int]) -> DataSet:
-        """Return the examples of those classes, in the order of this DataSet; DataError if there is none."""
+        """Return the examples of those classes, in the order of this DataSet.
+
+        Raises
+        ------
+        DataError
+            There are no labels, or no example of these classes.
+        ShapeError
+            The labels are not [N, classes].
+        """
         return self.get(self._of("filter_by", classes))
 
     @checked
     def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
         """Return the examples of those classes with one label column a class, in the order of `classes`.
 
-        DataError where there is no such example or class, or a class is given twice. Source:
-        org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
+        Raises
+        ------
+        DataError
+            There are no labels, no example of these classes, no such class, or one is given twice.
+        ArgumentError
+            It is no list of whole numbers.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
         """
         last = self._class_count("filter_and_strip") - 1
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
@@ -219,8 +262,17 @@ class DataSet(Examples):
 
         So minibatches hold all classes alike. The order within a class stays; this DataSet then holds new arrays.
 
-        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn to
-        the next, and takes turns only where every label column has an example.
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn
+        to the next, and takes turns only where every label column has an example.
         """
         of_class = self._classes("sort_by_label")
         members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]

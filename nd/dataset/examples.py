@@ -134,7 +134,13 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
         return "\n".join(lines)
 
     def get_range(self, start: int, stop: int) -> Self:
-        """Return the examples `start` to `stop` - 1; the arrays are views. DataError: unless 0 <= start < stop <= N."""
+        """Return the examples `start` to `stop` - 1; the arrays are views.
+
+        Raises
+        ------
+        DataError
+            Unless 0 <= start < stop <= N.
+        """
         who, n = f"{type(self).__name__}.get_range", self.aligned_examples()
         check_count(who, "start", start, 0)
         check_count(who, "stop", stop, 0)
@@ -146,7 +152,10 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
     def batch_by(self, n: Count) -> list[Self]:
         """Cut into minibatches of `n` examples, the last one smaller if need be; the arrays are views.
 
-        ArgumentError: `n` is less than 1.
+        Raises
+        ------
+        ArgumentError
+            `n` is less than 1.
         """
         total = self.num_examples()
         return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
@@ -154,7 +163,10 @@ class Examples(NamesSuggested, metaclass=ExplainedType):
     def get(self, index: int | Sequence[int] | np.ndarray) -> Self:
         """Return one example, or those of a list of indices in its order; negative ones count from the end.
 
-        DataError: there is no such example, or the list is empty.
+        Raises
+        ------
+        DataError
+            There is no such example, or the list is empty.
         """
         who = f"{type(self).__name__}.get"
         wanted = np.atleast_1d(from_list(who, index))

@@ -79,8 +79,11 @@ class SizedByFirst(MinibatchIterator[Batch]):
     def state(self) -> State:
         """Return the number of minibatches of this epoch handed out.
 
-        DataError: the same minibatches may not come again: an iterable is no sequence (list, tuple), a generator is no
-        function or not repeatable.
+        Raises
+        ------
+        DataError
+            The same minibatches may not come again: an iterable is no sequence (list, tuple), a generator is no
+            function or not repeatable.
         """
         self.check_repeatable("state")
         return {"count": self.handed_out}

@@ -26,14 +26,25 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
 
     Parameters
     ----------
-    images, labels : numpy.ndarray, shape [N, pixels] and [N]
-        uint8 in C order, and class numbers.
-    batch, num_examples : int
-        Examples in a minibatch, and handed out, None for all; DataError where they are out of range.
-    classes, white : int
-        Number of classes, and the byte that becomes 1.0.
+    images : numpy.ndarray, shape [N, pixels]
+        uint8, C order.
+    labels : numpy.ndarray, shape [N]
+        Class numbers.
+    batch : int
+        Examples in a minibatch; the last one has the rest.
+    classes : int
+        Number of classes.
+    white : int
+        The byte that becomes 1.0.
     seed : int or None
         Seed of the order; None leaves the images in theirs.
+    num_examples : int or None
+        Number of examples handed out; None for all.
+
+    Raises
+    ------
+    DataError
+        `batch` or `num_examples` is out of range.
 
     Notes
     -----

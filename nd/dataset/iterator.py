@@ -69,18 +69,30 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def next(self, num: int | None = None) -> Batch:
         """Return the next minibatch, of `num` examples instead of `batch()` where the iterator can do that.
 
-        DataError: there is none left.
+        Raises
+        ------
+        DataError
+            There is none left.
         """
 
     @abstractmethod
     def reset(self) -> None:
         """Go back to the beginning; an iterator that shuffles takes another order.
 
-        DataError: the data can be read only once.
+        Raises
+        ------
+        DataError
+            The data can be read only once.
         """
 
     def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer). DataError: it is not known."""
+        """Return the number of examples in a minibatch (the last one may have fewer).
+
+        Raises
+        ------
+        DataError
+            It is not known.
+        """
         raise self._unable("batch", "knows it")
 
     def reset_supported(self) -> bool:
@@ -94,7 +106,10 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
         """Have every minibatch go through `pre_processor` from now on, say a fitted normalizer; None ends that.
 
-        DTypeError: it has no method ``pre_process`` and cannot be called.
+        Raises
+        ------
+        DTypeError
+            It has no method ``pre_process`` and cannot be called.
         """
         if pre_processor is not None and not hasattr(pre_processor, "pre_process") and not callable(pre_processor):
             raise DTypeError(
@@ -118,7 +133,10 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
     def restore(self, state: State) -> None:
         """Stand where the iterator stood whose `state` this is: later minibatches and resets are those of that one.
 
-        DataError: it cannot, or the state is of an iterator over other data.
+        Raises
+        ------
+        DataError
+            It cannot, or the state is of an iterator over other data.
         """
         raise self._unable("restore", "can go on where another stood", _POSITION)
 
@@ -176,14 +194,20 @@ class DataSetIterator(MinibatchIterator[DataSet]):
     def total_outcomes(self) -> int:
         """Return the number of outcomes, the labels' second axis; that of the iterator or DataSet that this one reads.
 
-        DataError: it is not known.
+        Raises
+        ------
+        DataError
+            It is not known.
         """
         return self._axis("total_outcomes", 1)
 
     def input_columns(self) -> int:
         """Return the number of inputs, the features' second axis; that of the iterator or DataSet that this one reads.
 
-        DataError: it is not known.
+        Raises
+        ------
+        DataError
+            It is not known.
         """
         return self._axis("input_columns", 0)
 
@@ -216,7 +240,10 @@ class WrappingIterator(MinibatchIterator[Batch]):
     def next(self, num: int | None = None) -> Batch:
         """Return the base's next minibatch, of `num` examples where the base can do that.
 
-        DataError: None is left, or it cannot be handed out.
+        Raises
+        ------
+        DataError
+            None is left, or it cannot be handed out.
         """
         self.check_has_next()
         return self.pre_processed(self.handed_on(self.base.next(num)))

@@ -71,7 +71,13 @@ class KFoldIterator(CountingIterator[DataSet], DataSetIterator):
         return self._chosen(np.concatenate([np.arange(start), np.arange(stop, self._total)]))
 
     def test_fold(self) -> DataSet:
-        """Return the fold that the last `next` held out. DataError: `next` was not called since the last reset."""
+        """Return the fold that the last `next` held out.
+
+        Raises
+        ------
+        DataError
+            `next` was not called since the last reset.
+        """
         if self.cursor == 0:
             raise DataError("KFoldIterator.test_fold: next must come first, got no call of it in this round.")
         return self.pre_processed(self._chosen(np.arange(*self._bounds(self.cursor - 1))))

@@ -153,7 +153,10 @@ class MultiDataSet(Examples):
     def to_data_set(self) -> DataSet:
         """Return a DataSet with these arrays; see `DataSet.to_multi_data_set`.
 
-        DataError: there are several inputs or outputs.
+        Raises
+        ------
+        DataError
+            There are several inputs or outputs.
         """
         from nd.dataset.dataset import DataSet
 

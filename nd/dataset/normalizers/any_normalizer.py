@@ -46,7 +46,13 @@ class AnyNormalizer(NamesSuggested, metaclass=ExplainedABC):
 
     @checked
     def fit_label(self, fit: bool = True) -> None:
-        """Say whether labels are changed too; before `fit`. ArgumentError: `fit` is not True or False."""
+        """Say whether labels are changed too; before `fit`.
+
+        Raises
+        ------
+        ArgumentError
+            `fit` is not True or False.
+        """
         self.fits_labels = fit
 
     def is_fit_label(self) -> bool:
@@ -189,7 +195,13 @@ class FeaturesAlone(AnyNormalizer):
 
     @checked
     def fit_label(self, fit: bool = True) -> None:
-        """Do nothing for False. ConfigurationError: for True: labels stay as they are."""
+        """Do nothing for False.
+
+        Raises
+        ------
+        ConfigurationError
+            For True: labels stay as they are.
+        """
         if fit:
             raise ConfigurationError(f"{self.who('fit_label')}: labels are left as they are, got True.")
 

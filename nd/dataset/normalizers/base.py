@@ -88,7 +88,13 @@ class FittedNormalizer(Learner, Normalizer):
     """A normalizer of DataSets that learns from them."""
 
     def fitted(self, part: str, method: str = "fitted") -> Numbers:
-        """Return name -> numbers [columns] of "features" or "labels". DataError: they were not fitted."""
+        """Return name -> numbers [columns] of "features" or "labels".
+
+        Raises
+        ------
+        DataError
+            They were not fitted.
+        """
         return self.learnt(method, part)[0]
 
     def set_pair(self, part: str, *pair: object) -> None:

@@ -31,7 +31,10 @@ _MULTI = "MULTI_"
 def normalizer_to_bytes(normalizer: AnyNormalizer) -> bytes:
     """Return the bytes that ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
-    DataError: nothing was fitted.
+    Raises
+    ------
+    DataError
+        Nothing was fitted.
     """
     stream = io.BytesIO()
     stream.write(utf_bytes(_HEADER) + struct.pack(">i", _VERSION) + utf_bytes(normalizer.kind))

@@ -188,7 +188,10 @@ class Learner(AnyNormalizer):
     def set_rows(self, method: str, group: str, rows: object) -> None:
         """Set pairs of rows, one for each array of a group; that of labels says that they are to be changed.
 
-        ConfigurationError: it is no sequence of pairs, or they are not rows of so many finite numbers.
+        Raises
+        ------
+        ConfigurationError
+            It is no sequence of pairs, or they are not rows of so many finite numbers.
         """
         learnt: dict[int, Numbers] = {}
         if not isinstance(rows, Sequence) or isinstance(rows, (str, bytes)) or not rows:

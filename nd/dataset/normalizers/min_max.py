@@ -121,7 +121,10 @@ class NormalizerMinMaxScaler(IntoRange, FittedNormalizer):
     def set_feature_stats(self, lower: object, upper: object) -> None:
         """Set the features' bounds [columns].
 
-        ConfigurationError: they are not both rows of so many finite numbers, or an upper one is below the lower one.
+        Raises
+        ------
+        ConfigurationError
+            They are not both rows of so many finite numbers, or an upper one is below the lower one.
         """
         self.set_pair("features", lower, upper)
 

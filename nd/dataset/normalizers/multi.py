@@ -100,7 +100,10 @@ class UniformMultiNormalizer(FittedMultiNormalizer):
     def set_feature_stats(self, rows: object) -> None:
         """Set the numbers of all inputs: for each a pair of rows [columns], as ``(mean, std)`` or ``(lower, upper)``.
 
-        ConfigurationError: they are no pairs of rows of so many finite numbers.
+        Raises
+        ------
+        ConfigurationError
+            They are no pairs of rows of so many finite numbers.
         """
         self.set_rows("set_feature_stats", "features", rows)
 

@@ -101,7 +101,10 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
     def fit_label(self, fit: bool = True) -> None:
         """Do nothing where it is as said already.
 
-        ConfigurationError: `fit` is not what the methods for outputs have said.
+        Raises
+        ------
+        ConfigurationError
+            `fit` is not what the methods for outputs have said.
         """
         if fit != self.fits_labels:
             raise ConfigurationError(
@@ -112,7 +115,10 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
     def get_input_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an input, "mean" and "std" or "lower" and "upper".
 
-        DataError: it was not fitted.
+        Raises
+        ------
+        DataError
+            It was not fitted.
         """
         return self.numbers_at("get_input_stats", "features", index)
 

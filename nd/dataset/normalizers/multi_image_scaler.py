@@ -60,7 +60,13 @@ class ImageMultiPreProcessingScaler(FeaturesAlone, MultiNormalizer):
             )
 
     def write_body(self, stream: BinaryIO) -> None:
-        """Refuse to. ConfigurationError: always."""
+        """Refuse to.
+
+        Raises
+        ------
+        ConfigurationError
+            Always.
+        """
         raise ConfigurationError(
             f"{self.who('save')}: expected a normalizer that has a form for files, got one that ND4J has none for. "
             "Save its arguments instead."

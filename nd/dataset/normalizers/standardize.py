@@ -87,7 +87,10 @@ class NormalizerStandardize(FittedNormalizer):
     def set_feature_stats(self, mean: object, std: object) -> None:
         """Set the features' statistics [columns].
 
-        ConfigurationError: they are not both rows of so many finite numbers, or a deviation is negative.
+        Raises
+        ------
+        ConfigurationError
+            They are not both rows of so many finite numbers, or a deviation is negative.
         """
         self.set_pair("features", mean, std)
 
