@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from enum import EnumType, StrEnum
 from functools import partial
@@ -40,7 +40,7 @@ def _unknown_member(owner: Any, name: str) -> UnknownNameError:
 _OF_ALL: dict[str, Any] = {"toString": str, "equals": eq}
 
 
-def _method_of(owner: object, name: str) -> object:
+def _method_of(owner: object, name: str) -> Callable[..., object]:
     """Return the method that a Java program means by a name, of an enumeration or one of its members: ``valueOf``."""
     if name in _OF_ALL:
         return partial(_OF_ALL[name], owner)

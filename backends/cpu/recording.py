@@ -180,7 +180,7 @@ def _is_slice(key: object, value: object, memory: np.ndarray) -> bool:
     return not any(isinstance(index, (np.ndarray, list)) for index in (key if isinstance(key, tuple) else (key,)))
 
 
-def _refused(method: str) -> object:
+def _refused(method: str) -> Callable[..., object]:
     def refuse(self: TracedArray, *arguments: object, **options: object) -> Any:
         if _active.recording is not None:
             raise NotRecorded(f"a recording cannot hold {method} of an array.")

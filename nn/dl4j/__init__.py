@@ -107,6 +107,9 @@ from .serializer import ModelSerializer
 from .stats import InMemoryStatsStorage, StatsListener
 from .transforms import Transforms
 
+if TYPE_CHECKING:
+    from collections.abc import Callable  # where it is imported it would be a name of this module
+
 name_classes()
 
 BaseTrainingListener = TrainingListener = IterationListener = Listener
@@ -146,7 +149,7 @@ def WeightInitConstant(value: float = 0.0) -> Distribution:
     return ConstantDistribution(value)
 
 
-def _init(name: str) -> object:
+def _init(name: str) -> Callable[..., str | Distribution]:
     def weight_init(scale: float | None = None) -> str | Distribution:
         """Return this initialisation, scaled where a number is given."""
         return name if scale is None else ScaledWeightInit(name, scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import nd
@@ -116,7 +117,7 @@ def num_params(conf: Any, backprop_only: bool = True) -> int:
 # ---- noise and constraints
 
 
-def _schedule(field: str) -> object:
+def _schedule(field: str) -> Callable[[object], Schedule | None]:
     def schedule(noise: object) -> Schedule | None:
         """Return a schedule, None where there is a number."""
         value = getattr(noise, field)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import nn
@@ -131,7 +132,7 @@ class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
         return Builder(cls)
 
 
-def _with_dimensions(kind: type[LayerConstraint]) -> object:
+def _with_dimensions(kind: type[LayerConstraint]) -> Callable[..., LayerConstraint]:
     fields = [field for field in dataclasses.fields(kind) if not field.kw_only]
     required = sum(field.default is dataclasses.MISSING for field in fields)
 

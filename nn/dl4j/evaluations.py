@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import TypeVar
 
@@ -37,7 +38,7 @@ def top_n_total_count(evaluation: Evaluation) -> int:
     return evaluation.top_n_counts[1]
 
 
-def _counts(method: str) -> object:
+def _counts(method: str) -> Callable[[EvaluationBinary], list[int]]:
     def counts(evaluation: EvaluationBinary) -> list[int]:
         """Return the count of every output."""
         return [getattr(evaluation, method)(output) for output in range(evaluation.num_labels())]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nd
+import nn.dl4j
 from nd.evaluation import IEvaluation
 from nn.dl4j import (
     ROC,
@@ -39,6 +40,12 @@ from nn.dl4j import (
 )
 
 X, Y = np.arange(6.0).reshape(2, 3), np.ones((2, 2))
+
+
+def test_a_star_brings_what_is_ours_alone():
+    homes = {name: getattr(nn.dl4j, name).__module__.partition(".")[0] for name in nn.dl4j.__all__}
+    assert {name: home for name, home in homes.items() if home not in ("nd", "nn", "optimize")} == {}
+    assert len(homes) > 300
 
 
 def test_evaluations_with_javas_arguments():
