@@ -70,7 +70,7 @@ def training_data(network: Network, data: Any, labels: object, settings: FitSett
         network._check_minibatch("fit", data)
         data = data if data.class_names is None else network.formed(data, "fit", learn)
         return _whole(network, data, settings)
-    if labels is None and is_pair(data):
+    if labels is None and isinstance(data, tuple) and is_pair(data):
         data, labels = data
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings, learn)
