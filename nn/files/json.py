@@ -307,6 +307,8 @@ def settings_of(data: Json, noted: Mapping[str, Any]) -> dict[str, Any]:
         step_function=noted["step"],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
         validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
+        backprop=data.get("backprop") is not False,
+        pretrain=data.get("pretrain") is True,
         unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
     )
     return {

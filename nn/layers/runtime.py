@@ -282,7 +282,8 @@ class LayerRuntime(Part, metaclass=ExplainedType):
     @cached_property
     def noising(self) -> Noising | None:
         """Weight noise at work, None when there is none."""
-        noise, specs = getattr(self.conf, "weight_noise", None), {spec.name: spec for spec in self.conf.param_specs()}
+        noise = getattr(self.conf, "weight_noise", None)
+        specs = {spec.name: spec for spec in self.conf.param_specs() if not spec.pretrained}
         names = [name for name in (specs if self.noised is None else self.noised) if name in specs]
         if noise is None or not names:
             return None

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from optimize.constraints import Constraining
 
     from .gradient import DefaultGradient
+    from .pretraining import LayerLearner
 
 
 @overridable
@@ -63,11 +64,13 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     """
 
     _not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "batch", "_feature_buffers", "gradients", "last", "layers", "listeners",
+        "_solver", "_vectors", "batch", "_feature_buffers", "gradients", "last", "layers", "learners", "listeners",
         "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "_turns",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     lock: Any
+    _memory: Array | None = None
+    """Parameters of another network, of which these are a part."""
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)
     """Of minibatches that the network takes."""
 
@@ -81,6 +84,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self.state: tuple[Array, ...] = ()
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
+        self.learners: dict[int, LayerLearner] = {}
         self.random = Random(conf.base.seed or 0)
         self._turns, self.progress = Turns(self), FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
@@ -109,7 +113,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     def make(self, params: Any, generator: Random) -> None:
         """Make everything but the thread's current generator; `init` for those who bring one."""
-        vectors = FlatVectors(self.conf)
+        vectors = FlatVectors(self.conf, self._memory)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
         self.propagation = shared.propagation(vectors.params, vectors.gradient, one_by_one=True)
         self.gradients = GradientComputer(shared)

@@ -164,7 +164,14 @@ class Trainable(NetworkCore):
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,
         )  # fmt: skip
-        return Training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
+        training, base = Training(self, data, labels, epochs, settings), self.conf.base  # type: ignore[arg-type]
+        if base.pretrain or not base.backprop:
+            from .pretraining import before_labels  # which most programs do not need
+
+            given = training.iterator if training.single is None else training.single
+            if not before_labels(self, given):  # type: ignore[arg-type]
+                return self.history or training.history
+        return training.run()
 
     @checked
     def stop_training(self, reason: str = "") -> None:

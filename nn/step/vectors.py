@@ -29,6 +29,8 @@ class FlatVectors:
     Parameters
     ----------
     conf : NetworkConfiguration
+    params : array ``[1, n]``, optional
+        Memory of parameters that another network has, too; without it they are zeros.
 
     Attributes
     ----------
@@ -46,11 +48,11 @@ class FlatVectors:
         Bounds that the parameters are held to after an update.
     """
 
-    def __init__(self, conf: NetworkConfiguration) -> None:
+    def __init__(self, conf: NetworkConfiguration, params: Array | None = None) -> None:
         self.conf, self.backend = conf, nd.backend()
         self.layout = conf.layout()
         check_parameters(conf, self.layout.length)
-        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype) if params is None else params
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         segments = self._segments()
@@ -107,7 +109,8 @@ class FlatVectors:
             layer, spec = self._layer_conf(view), view.spec
             updater = NoOp() if spec.running else layer.updater_of(spec.bias)
             penalties = penalties_on(layer, spec)
-            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided))
+            resting = view.layer if spec.pretrained else None
+            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
         return segments
 
     def _normalized(self) -> list[NormalizedLayer]:
@@ -133,4 +136,5 @@ def copy_vector(who: str, source: object, target: Array) -> None:
 
 def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
     """Return the penalties on one parameter of a layer, in the order in which they are applied."""
-    return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
+    unpenalised = spec.running or spec.pretrained or not spec.penalised
+    return () if unpenalised else merged(layer.regularization_of(spec.bias))
