@@ -85,6 +85,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
         self.learners: dict[int, LayerLearner] = {}
+        self.pretraining: int | None = None
         self.random = Random(conf.base.seed or 0)
         self._turns, self.progress = Turns(self), FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))

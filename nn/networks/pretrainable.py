@@ -23,13 +23,10 @@ class Pretrainable(Trainable):
         dict of str -> History
             By the names of the layers. Others than `AutoEncoder`, `RBM` and `VariationalAutoencoder` are left out.
         """
-        from .pretraining import pretrain_layer, pretrained_layers
+        from .pretraining import pretrain  # which most programs do not need
 
         self._check_has_params()
-        return {
-            self.conf.nodes[number].name: pretrain_layer(self, number, data, epochs)  # type: ignore[arg-type]
-            for number in pretrained_layers(self)  # type: ignore[arg-type]
-        }
+        return pretrain(self, data, epochs)  # type: ignore[arg-type]
 
     @checked
     def pretrain_layer(self, layer: int | str, data: object, epochs: Natural = 1) -> History:

@@ -13,6 +13,7 @@ from nd.dataset.examples import Examples
 from nd.dataset.iterator import DataSetIterator, MinibatchIterator, WrappingIterator, iterator_over
 from nd.state import Restoring
 from nd.typing import Array
+from optimize import OptimizerState
 from optimize.step import StepResult
 
 from ..layers.pretraining.base import is_pretrained, unsupervised
@@ -51,6 +52,28 @@ class LayerLearner(MultiLayerNetwork):
     def save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         """Save the whole network, see `Network.save_checkpoint`."""
         self.network.save_checkpoint(*arguments, **named)
+
+    def training_state(self) -> dict[str, Any]:
+        """Return what a copy of the network needs to go on pretraining, on the host: parameters are the network's."""
+        with Restoring(), self.on_backend():
+            self.updater.guard.settle(self)
+            learned = OptimizerState() if self.solver is None else self.solver.optimizer.get_state()
+            return {
+                "counts": (self.iteration_count, self.epoch_count),
+                "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
+                "progress": (self.progress.awaited, self.progress.now()),
+                "updater_state": nd.to_host(nd.copy(self.updater_state())),
+            }
+
+    def set_training_state(self, kept: dict[str, Any]) -> None:
+        """Go on from what another network's `training_state` returned."""
+        self.iteration_count, self.epoch_count = kept["counts"]
+        self.progress.awaited, self.progress.last = kept["progress"]
+        self.set_updater_state(kept["updater_state"])
+        learned = kept["learned"]
+        if learned.numbers or learned.vectors:
+            vectors = tuple(nd.as_array(vector, self.dtype) for vector in learned.vectors)
+            self.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
 
     def batch_for(self, data: Any) -> DataSet:
         """Return a minibatch of the network's as one of the layer's: what comes into it, outside of training."""
@@ -101,13 +124,23 @@ class LayerInputs(WrappingIterator[DataSet], DataSetIterator):
 
 def before_labels(network: Network, data: Any) -> bool:
     """Pretrain where the configuration says so; return whether `fit` has to train on labels, and say if not."""
-    base, resumes = network.conf.base, network.progress.awaited is not None
-    if base.pretrain and not resumes:
-        for number in pretrained_layers(network):
-            pretrain_layer(network, number, data, 1)
+    base, awaited = network.conf.base, network.progress.awaited
+    if base.pretrain and (awaited is None or not awaited.fitting):
+        pretrain(network, data, 1)
     if not base.backprop:
         _LOG.warning("fit: finetune is not applied, as the configuration says backprop=False.")
     return base.backprop
+
+
+def pretrain(network: Network, data: Any, epochs: int) -> dict[str, History]:
+    """Train all layers that can be pretrained, one after the other; a checkpoint's call goes on where it was."""
+    first, histories = network.pretraining or 0, {}
+    for number in pretrained_layers(network):
+        if number >= first:
+            network.pretraining = number
+            histories[network.conf.nodes[number].name] = pretrain_layer(network, number, data, epochs)
+    network.pretraining = None
+    return histories
 
 
 def pretrained_layers(network: Network) -> Iterator[int]:

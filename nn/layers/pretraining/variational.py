@@ -282,7 +282,7 @@ class VariationalAutoencoder(BasePretrainNetwork):
 
     Parameters
     ----------
-    encoder_layer_sizes, decoder_layer_sizes : sequence of int
+    encoder_layer_sizes, decoder_layer_sizes : int or sequence of int
         Units of the dense layers before z, and behind it.
     reconstruction_distribution : ReconstructionDistribution
         p(x|z), or a loss in its place.
@@ -315,8 +315,8 @@ class VariationalAutoencoder(BasePretrainNetwork):
     which Java's layer ignores.
     """
 
-    encoder_layer_sizes: Sequence[Count] = (100,)
-    decoder_layer_sizes: Sequence[Count] = (100,)
+    encoder_layer_sizes: Count | Sequence[Count] = (100,)
+    decoder_layer_sizes: Count | Sequence[Count] = (100,)
     reconstruction_distribution: ReconstructionDistribution = _GAUSSIAN
     pzx_activation: str | Activation = "identity"
     num_samples: Count = 1
@@ -347,22 +347,17 @@ class VariationalAutoencoder(BasePretrainNetwork):
         for name in ("encoder_layer_sizes", "decoder_layer_sizes"):
             given = getattr(self, name)
             sizes = (given,) if isinstance(given, int) else tuple(given)
-            if not sizes or not all(isinstance(size, int) and size > 0 for size in sizes):
-                raise nd.ConfigurationError(
-                    f"VariationalAutoencoder: {name} must be one positive integer or several, got {given!r}."
-                )
+            if not sizes:
+                raise nd.ConfigurationError(f"VariationalAutoencoder: {name} must be of one layer at least, got none.")
             object.__setattr__(self, name, sizes)
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return tuple(self._specs())
 
     def _specs(self) -> Iterator[ParamSpec]:
-        n_in, n_out, encoder, decoder = (
-            self.n_in or 0,
-            self.n_out or 0,
-            self.encoder_layer_sizes,
-            self.decoder_layer_sizes,
-        )
+        n_in, n_out = self.n_in or 0, self.n_out or 0
+        encoder: Any = self.encoder_layer_sizes  # tuples by now
+        decoder: Any = self.decoder_layer_sizes
         numbers = self.reconstruction_distribution.distribution_input_size(n_in) if n_in else 0
         ways = [
             *((f"e{number}", size, False) for number, size in enumerate(encoder)),
