@@ -84,6 +84,6 @@ def _loss_from_name(name: object) -> Loss:
     return LOSSES[check_choice("configuration", "lossFunction", str(name).lower(), LOSSES)]()
 
 
-_SECOND_NAMES = frozenset({"kl_divergence", "mean_absolute_error", "squared_loss"})
+_SECOND_NAMES = frozenset({"kl_divergence", "squared_loss"})
 """Names of losses that have another one, which is written."""
 LOSS_NAME = Codec(_loss_to_name, _loss_from_name)

@@ -284,10 +284,8 @@ class LayerRuntime(Part, metaclass=ExplainedType):
         """Weight noise at work, None when there is none."""
         noise = getattr(self.conf, "weight_noise", None)
         specs = {spec.name: spec for spec in self.conf.param_specs() if not spec.pretrained}
-        names = [name for name in (specs if self.noised is None else self.noised) if name in specs]
-        if noise is None or not names:
-            return None
-        return Noising(noise, NumbersInForce(noise, self.dtype), [specs[name] for name in names])
+        noised = [specs[name] for name in (specs if self.noised is None else self.noised) if name in specs]
+        return Noising(noise, NumbersInForce(noise, self.dtype), noised) if noise is not None and noised else None
 
     # ---- products, activations and masks
 

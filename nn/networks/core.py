@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from optimize.constraints import Constraining
 
     from .gradient import DefaultGradient
-    from .pretraining import LayerLearner
 
 
 @overridable
@@ -69,8 +68,6 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     lock: Any
-    _memory: Array | None = None
-    """Parameters of another network, of which these are a part."""
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)
     """Of minibatches that the network takes."""
 
@@ -84,8 +81,6 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self.state: tuple[Array, ...] = ()
         self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
-        self.learners: dict[int, LayerLearner] = {}
-        self.pretraining: int | None = None
         self.random = Random(conf.base.seed or 0)
         self._turns, self.progress = Turns(self), FitProgress()
         self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
@@ -112,9 +107,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         nd.random.set_random(generator)
         return self
 
-    def make(self, params: Any, generator: Random) -> None:
-        """Make everything but the thread's current generator; `init` for those who bring one."""
-        vectors = FlatVectors(self.conf, self._memory)
+    def make(self, params: Any, generator: Random, memory: Array | None = None) -> None:
+        """Make everything but the thread's generator, `init` for those who bring one; `memory` is another network's."""
+        vectors = FlatVectors(self.conf, memory)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
         self.propagation = shared.propagation(vectors.params, vectors.gradient, one_by_one=True)
         self.gradients = GradientComputer(shared)

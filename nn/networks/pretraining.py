@@ -40,10 +40,10 @@ class LayerLearner(MultiLayerNetwork):
         super().__init__(replace(base, pretrain=False, backprop=True).list(unsupervised(layer, ascends)))
         self.network, self.number = network, number
         start, stop = network.conf.layout().place_of(number)
-        self._memory = network.vectors.params[:, start:stop]
+        memory = network.vectors.params[:, start:stop]
         self.lock = network.lock
         with Restoring(), network.on_backend():
-            self.make(self._memory, network.random)
+            self.make(memory, network.random, memory)
 
     def save(self, *arguments: Any, **named: Any) -> None:
         """Save the whole network, see `Network.save`."""

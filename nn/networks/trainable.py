@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import nd
 from nd.arguments import Count, Natural, NonNegative, Range, called, checked, converted
@@ -38,6 +38,8 @@ Share = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)
 
 class Trainable(NetworkCore):
     """Training: fit and its listeners, stopping, learning rates."""
+
+    _training: ClassVar[type[Training]] = Training
 
     # ---- listeners
 
@@ -164,14 +166,7 @@ class Trainable(NetworkCore):
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,
         )  # fmt: skip
-        training, base = Training(self, data, labels, epochs, settings), self.conf.base  # type: ignore[arg-type]
-        if base.pretrain or not base.backprop:
-            from .pretraining import before_labels  # which most programs do not need
-
-            given = training.iterator if training.single is None else training.single
-            if not before_labels(self, given):  # type: ignore[arg-type]
-                return self.history or training.history
-        return training.run()
+        return self._training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
 
     @checked
     def stop_training(self, reason: str = "") -> None:
@@ -249,11 +244,10 @@ class Trainable(NetworkCore):
         series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
         needed = len(step.features) + len(step.labels) if conf.needs_series else 0
         if len(series.lengths) > 1 or sum(series.features + series.labels) < needed:
-            shapes = [[list(array.shape) for array in group] for group in (step.features, step.labels)]
+            shapes = [", ".join(str(list(array.shape)) for array in group) for group in (step.features, step.labels)]
             raise nd.ShapeError(
                 f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
-                f"{' and '.join(', '.join(map(str, group)) for group in shapes)}. Set backprop_type='standard' for "
-                "others."
+                f"{' and '.join(shapes)}. Set backprop_type='standard' for others."
             )
         return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 

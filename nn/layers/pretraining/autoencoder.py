@@ -104,4 +104,4 @@ class AutoEncoder(BasePretrainNetwork):
     )
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        return self.tied_specs()
+        return self.tied_specs(bias=False)

@@ -77,14 +77,22 @@ class BasePretrainNetwork(FeedForwardConf):
     )
     ascends_since_1: ClassVar[bool] = False
     """Whether Java's release 1.0 takes the gradient in pretraining with the wrong sign."""
+    drops_in_pretraining: ClassVar[bool] = True
+    """Whether dropout of the input is applied in pretraining: what is left is the input that is to be restored."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "reconstruction_loss", get_loss(self.reconstruction_loss))
 
-    def tied_specs(self) -> tuple[ParamSpec, ...]:
-        """Return W ``[n_in, n_out]``, b ``[1, n_out]`` and the visible bias vb ``[1, n_in]``."""
-        visible = ParamSpec("vb", (1, self.n_in or 0), "c", bias=True, pretrained=True, initial=self.visible_bias_init)
+    def say_what_is_ignored(self, index: int) -> None:
+        if not self.drops_in_pretraining:
+            super().say_what_is_ignored(index)
+
+    def tied_specs(self, bias: bool) -> tuple[ParamSpec, ...]:
+        """Return W ``[n_in, n_out]``, b ``[1, n_out]`` and vb ``[1, n_in]``, which is trained as a bias is or not."""
+        visible = ParamSpec(
+            "vb", (1, self.n_in or 0), "c", bias, penalised=bias, pretrained=True, initial=self.visible_bias_init
+        )
         return (*self.matrix_specs(has_bias=True), visible)
 
 
@@ -92,7 +100,7 @@ class UnsupervisedRuntime(OutputMixin, LayerRuntime):
     """A layer that is pretrained, as the last one of a network: its input is what it is trained for."""
 
     pure = splits = True
-    takes_dropout = masks_output = False
+    masks_output = False
 
     def setup(self) -> None:
         conf = self.conf.layer
@@ -138,6 +146,11 @@ class _Unsupervised(WrappingConf):
     ascends: bool = False
     runtime: ClassVar[Any] = UnsupervisedRuntime
     shape_fields: ClassVar[Mapping[str, object]] = {}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        drops = getattr(self.layer, "drops_in_pretraining", False)
+        object.__setattr__(self, "drop_out", self.inside.drop_out if drops else None)
 
     @property
     def weight_noise(self) -> IWeightNoise | None:

@@ -226,8 +226,8 @@ class LossFunctionWrapper(_WithActivation):
     has_loss_function: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         object.__setattr__(self, "loss", get_loss(self.loss))
+        super().__post_init__()
 
     @property
     def pure(self) -> bool:  # type: ignore[override]

@@ -276,4 +276,4 @@ class RBM(BasePretrainNetwork):
             object.__setattr__(self, name, check_choice(f"RBM: {name}", "unit", unit, units))
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        return self.tied_specs()
+        return self.tied_specs(bias=True)

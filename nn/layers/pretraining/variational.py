@@ -321,6 +321,7 @@ class VariationalAutoencoder(BasePretrainNetwork):
     pzx_activation: str | Activation = "identity"
     num_samples: Count = 1
     runtime: ClassVar = VariationalRuntime
+    drops_in_pretraining: ClassVar[bool] = False
     builder_names: ClassVar[dict[str, str]] = {
         **BasePretrainNetwork.builder_names, "pzx_activation_fn": "pzx_activation",
         "pzx_activation_function": "pzx_activation", "output_distribution": "reconstruction_distribution",
