@@ -199,6 +199,7 @@ LIMITS = (
               lambda part: _is_not_square(part) and not part.has_channels_last()),
     JavaLimit("PoolHelperVertex, channels last", "takes a channel away in the place of a row", RUN,
               ("PoolHelperVertex",), Part.has_channels_last),
+    JavaLimit("RBM", "there is none since release 1.0", OPEN, ("RBM",)),
     JavaLimit("RnnLossLayer of series NWC", "takes its input for the labels", RUN, ("RnnLossLayer",),
               lambda part: part.part.data_format == "NWC"),
     JavaLimit("RnnOutputLayer without a bias", "fails", RUN, ("RnnOutputLayer",), lambda part: not part.part.has_bias),

@@ -135,6 +135,7 @@ FAULTS = (
     Fault("softmax far below 0", "of doubles that are all below -745 is NaN", is_not_finite_by_softmax,
           OUTPUT | GRADIENT, "softmax far below 0"),
     limit("AdaBelief", "adabelief", M2),
+    limit("RBM", "restricted Boltzmann machine"),
     Fault("PolySchedule", "grows where it has to fall", has(optimize.PolySchedule), TRAINING | {"score"},
           "poly schedule"),
     Fault("CycleSchedule", "of an odd length has a step at ten times the initial rate",

@@ -158,6 +158,7 @@ final class Proofs {
     }
 
     private void updates() {
+        fails("restricted Boltzmann machine", () -> Class.forName("org.deeplearning4j.nn.conf.layers.RBM"));
         fails("adabelief", rows(dense(5, 4).updater(new AdaBelief()).build()), ROWS, Y);
         double off = farthest(
                 weightsAfterStep(perceptron(base().minimize(false)), ROWS), weightsAfterStep(perceptron(base()), ROWS));
