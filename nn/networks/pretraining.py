@@ -53,6 +53,14 @@ class LayerLearner(MultiLayerNetwork):
         """Save the whole network, see `Network.save_checkpoint`."""
         self.network.save_checkpoint(*arguments, **named)
 
+    def check_saveable(self) -> None:
+        """Raise what `save` of the whole network would, see `Network.check_saveable`."""
+        self.network.check_saveable()
+
+    def do_evaluation(self, *arguments: Any, **named: Any) -> Any:
+        """Evaluate the whole network, see `Network.do_evaluation`."""
+        return self.network.do_evaluation(*arguments, **named)
+
     def training_state(self) -> dict[str, Any]:
         """Return what a copy of the network needs to go on pretraining, on the host: parameters are the network's."""
         with Restoring(), self.on_backend():

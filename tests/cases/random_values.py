@@ -64,6 +64,8 @@ DISTRIBUTIONS_OF_DATA = {
         BernoulliReconstructionDistribution, ExponentialReconstructionDistribution, GaussianReconstructionDistribution,
     )
 }  # fmt: skip
+NAMED = {"reconstruction_loss"}
+"""Fields of which Java's files have a name alone."""
 PARTS = {
     Activation: ACTIVATIONS, Distribution: DISTRIBUTIONS, IDropout: DROPOUTS, IWeightNoise: WEIGHT_NOISES,
     LayerConstraint: CONSTRAINTS, Loss: LOSSES, ReconstructionDistribution: DISTRIBUTIONS_OF_DATA,
@@ -139,5 +141,6 @@ def varied(rng, conf, share, fixed=()):
     for field in dataclasses.fields(conf):
         if field.name not in fixed and rng.random() < share:
             with contextlib.suppress(nd.NdError):  # does not agree with the others: stays as it is
-                conf = dataclasses.replace(conf, **{field.name: legal(rng, hints[field.name], field.name)})
+                hint = str if field.name in NAMED else hints[field.name]
+                conf = dataclasses.replace(conf, **{field.name: legal(rng, hint, field.name)})
     return conf

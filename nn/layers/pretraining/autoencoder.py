@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import nd
-from nd.arguments import Fraction
+from nd.arguments import Fraction, checked
 from nd.typing import Array
 
 from ...terms.java_form import JavaForm
@@ -45,6 +45,21 @@ class AutoEncoderRuntime(TiedRuntime):
         output = self._activated(self.down(hidden, params, ctx, "output"), ctx, "output_a")
         return output, Reconstruction(x, seen, hidden, output)
 
+    @checked
+    def encode(self, v: Array) -> Array:
+        """Return the hidden units ``[N, n_out]`` for ``v [N, n_in]``, new, nothing of it damaged."""
+        ctx = self._outside()
+        return self._activated(self.up(self.rows_of(v, self.conf.n_in), self.params, ctx, "hidden"), ctx, "hidden_a")
+
+    @checked
+    def decode(self, h: Array) -> Array:
+        """Return the reconstruction ``[N, n_in]`` for hidden units ``[N, n_out]``, new."""
+        ctx = self._outside()
+        return self._activated(self.down(self.rows_of(h, self.conf.n_out), self.params, ctx, "output"), ctx, "output_a")
+
+    def _outside(self) -> Context:
+        return Context(False, nd.fresh_buffers(self.dtype))
+
     def _activated(self, z: Array, ctx: Context, name: str) -> Array:
         a = z if self.activation.overwrites else ctx.buffer(name, z.shape)
         return self.activating.value(z, a, ctx.training)
@@ -79,7 +94,7 @@ class AutoEncoder(BasePretrainNetwork):
     visible_bias_init : float
     n_in, n_out : int
     drop_out : float or IDropout, optional
-        Kept for Java's files, and not applied.
+        Of the input in pretraining, where what is left is to be restored; not when the network is trained on labels.
 
     Notes
     -----
@@ -88,6 +103,13 @@ class AutoEncoder(BasePretrainNetwork):
     gradients d = v W h (1 - h), dW = yᵀd + vᵀh, db = Σd and dvb = Σv: those of the squared error, but for the slope of
     the output. The score is the loss of x and x', to which the activation is applied a second time. Source: DL4J
     ``AutoEncoder``; Vincent et al. 2008.
+
+    Differs: the score of pretraining is about the input, Java's about the damaged one. Java's score has penalties on
+    vb, whose gradient has none. In training on labels Java has dropout on the way back alone; behind a
+    `VariationalAutoencoder` it draws the same numbers in another order. In Java a graph's `pretrain` reads the data
+    once, whatever the epochs, and once a layer has been trained on labels, pretrained and is trained on labels again,
+    the last step of its pretraining is taken with every step. With ``mini_batch=False`` the score is the sum, as that
+    of training on labels; Java's is the mean.
 
     Java's release 1.0 has lost a minus sign: its pretraining moves away from the input. `MultiLayerNetwork.pretrain`
     follows it, and says so on the log, unless the configuration says ``pretrain=True``, as those of 0.9 did: then the

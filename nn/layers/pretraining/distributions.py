@@ -226,8 +226,8 @@ class LossFunctionWrapper(_WithActivation):
     has_loss_function: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", get_loss(self.loss))
         super().__post_init__()
+        vars(self).update(loss=get_loss(self.loss))
 
     @property
     def pure(self) -> bool:  # type: ignore[override]
@@ -248,6 +248,23 @@ class LossFunctionWrapper(_WithActivation):
 
     def generate_random(self, pre_output: Array) -> Array:
         return self._activated(pre_output)
+
+
+class CompositeBuilder:
+    """Java's Builder of a `CompositeReconstructionDistribution`."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, ReconstructionDistribution]] = []
+
+    def add_distribution(self, distribution_size: int, distribution: ReconstructionDistribution) -> CompositeBuilder:
+        """Add a distribution for the next numbers of the data; return the builder."""
+        self._parts.append((distribution_size, distribution))
+        return self
+
+    def build(self) -> CompositeReconstructionDistribution:
+        """Make the distribution."""
+        sizes, parts = zip(*self._parts, strict=True) if self._parts else ((), ())
+        return CompositeReconstructionDistribution(sizes, parts)
 
 
 @dataclass(frozen=True)
@@ -273,6 +290,7 @@ class CompositeReconstructionDistribution(ReconstructionDistribution):
     distribution_sizes: Sequence[int]
     reconstruction_distributions: Sequence[ReconstructionDistribution]
     splits = True
+    Builder: ClassVar[type[CompositeBuilder]] = CompositeBuilder
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -284,11 +302,6 @@ class CompositeReconstructionDistribution(ReconstructionDistribution):
                 "CompositeReconstructionDistribution: there must be a distribution for every size, got "
                 f"{len(self.distribution_sizes)} sizes and {len(parts)} distributions."
             )
-
-    @classmethod
-    def Builder(cls) -> CompositeBuilder:
-        """Start DL4J's fluent style."""
-        return CompositeBuilder()
 
     @property
     def pure(self) -> bool:  # type: ignore[override]
@@ -340,20 +353,3 @@ class CompositeReconstructionDistribution(ReconstructionDistribution):
 
     def generate_random(self, pre_output: Array) -> Array:
         return nd.concat([part.generate_random(numbers) for part, numbers, _ in self._stretches(pre_output)], 1)
-
-
-class CompositeBuilder:
-    """Java's Builder of a `CompositeReconstructionDistribution`."""
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[int, ReconstructionDistribution]] = []
-
-    def add_distribution(self, distribution_size: int, distribution: ReconstructionDistribution) -> CompositeBuilder:
-        """Add a distribution for the next numbers of the data; return the builder."""
-        self._parts.append((distribution_size, distribution))
-        return self
-
-    def build(self) -> CompositeReconstructionDistribution:
-        """Make the distribution."""
-        sizes, parts = zip(*self._parts, strict=True) if self._parts else ((), ())
-        return CompositeReconstructionDistribution(sizes, parts)

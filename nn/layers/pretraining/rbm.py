@@ -243,7 +243,8 @@ class RBM(BasePretrainNetwork):
     softmax unit is the softmax of its softmax, the sample of a rectified one max(0, a + (a + n) √sigmoid(a)), as in
     Java. Source: DL4J 0.9.1 ``RBM``, which release 1.0 has no more; Hinton 2002.
 
-    Differs: Gaussian hidden units have noise in training alone; Java's output has it always. The gradient of softmax
+    Differs: Java's Gaussian units get the means of others, which it reads by rows where they lie by columns. Gaussian
+    hidden units have noise in training alone; Java's output has it always. The gradient of softmax
     and of Gaussian units, when the network is trained on labels, is their derivative; Java takes others. The penalties
     in the score of pretraining are not divided by the examples.
 
