@@ -57,7 +57,7 @@ class LayerLearner(MultiLayerNetwork):
         """Raise what `save` of the whole network would, see `Network.check_saveable`."""
         self.network.check_saveable()
 
-    def do_evaluation(self, *arguments: Any, **named: Any) -> Any:
+    def do_evaluation(self, *arguments: Any, **named: Any) -> Any:  # type: ignore[override]
         """Evaluate the whole network, see `Network.do_evaluation`."""
         return self.network.do_evaluation(*arguments, **named)
 

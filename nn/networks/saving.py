@@ -103,7 +103,7 @@ class Saved(NetworkCore):
         kept = {name: value for name, value in vars(network).items() if name not in self._not_copied}
         if not network.is_init_called():
             return {"kept": kept}
-        kept["random"] = network.random.copy()
+        kept["random"], learners = network.random.copy(), vars(network).get("learners", {})
         with Restoring(), network.on_backend():
             network.updater.guard.settle(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
@@ -114,7 +114,7 @@ class Saved(NetworkCore):
                 "updater_state": nd.to_host(nd.copy(network.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
                 "progress": (network.progress.awaited, network.progress.now()),
-                "pretraining": {number: learner.training_state() for number, learner in network.learners.items()},
+                "pretraining": {number: one.training_state() for number, one in learners.items()},
                 "score": network.score(),
                 "state": tuple(map(nd.to_host, network.state)),
                 "stored": tuple(None if one is None else nd.to_host(nd.copy(one)) for one in network.stored or ()),

@@ -27,7 +27,7 @@ class _Reconstruction(metaclass=ExplainedType):
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
         self.iterator = data_sets(who, iterator)
 
-    def restored(self, layer: Any, x: Array) -> Array:
+    def _restored(self, layer: Any, x: Array) -> Array:
         """Return what a layer makes of its input."""
         raise NotImplementedError
 
@@ -36,7 +36,7 @@ class _Reconstruction(metaclass=ExplainedType):
         """Return the metric; raise DataError if there are no data, ConfigurationError for another first layer."""
         evaluation = RegressionEvaluation()
         for layer, x in _arriving(self, model, self.iterator, self._wanted):
-            evaluation.eval(x, self.restored(layer, x))
+            evaluation.eval(x, self._restored(layer, x))
         return evaluation.get_value(self.metric)
 
     _wanted = ""
@@ -69,7 +69,7 @@ class AutoencoderScoreCalculator(_Reconstruction):
 
     _wanted = "decode"
 
-    def restored(self, layer: Any, x: Array) -> Array:
+    def _restored(self, layer: Any, x: Array) -> Array:
         return layer.decode(layer.encode(x))
 
 
@@ -97,7 +97,7 @@ class VAEReconErrorScoreCalculator(_Reconstruction):
 
     _wanted = "generate_at_mean_given_z"
 
-    def restored(self, layer: Any, x: Array) -> Array:
+    def _restored(self, layer: Any, x: Array) -> Array:
         return layer.generate_at_mean_given_z(layer.activate(x))
 
 
