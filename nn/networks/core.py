@@ -192,16 +192,16 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     @checked
     def num_params(self, backwards: bool = False) -> int:
-        """Return the length of the parameter vector; `backwards` is Java's, and changes nothing."""
-        return self.conf.layout().length
+        """Return the length of the parameter vector; `backwards` leaves out what pretraining alone trains."""
+        return sum(view.spec.length for view in self.conf.layout().views if not (backwards and view.spec.pretrained))
 
     @checked
     def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
         """Return key -> view in its own shape: ``"0_W"`` is the weight of layer 0, ``"conv1_W"`` that of a vertex.
 
-        All are trained by backprop.
+        `backprop_params_only` leaves out what pretraining alone trains.
         """
-        return dict(self.vectors.param_table)
+        return self.vectors.table(backprop_params_only)
 
     @checked
     def get_param(self, key: str) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import nd
@@ -112,6 +113,21 @@ class FlatVectors:
             resting = view.layer if spec.pretrained else None
             segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
         return segments
+
+    def table(self, backprop_params_only: bool = False) -> dict[str, Array]:
+        """Return key -> view of every parameter, or of those alone that training on labels changes."""
+        resting = {view.key for view in self.layout.views if view.spec.pretrained and backprop_params_only}
+        return {key: view for key, view in self.param_table.items() if key not in resting}
+
+    def all_penalties(self, backprop_params_only: bool) -> list[tuple[Array, Regularization]]:
+        """Return flat parameters and penalties on them, or on those alone that training on labels changes."""
+        resting = [
+            (view.flat(self.params), penalty)
+            for view in self.layout.views
+            if view.spec.pretrained and not backprop_params_only
+            for penalty in penalties_on(self._layer_conf(view), replace(view.spec, pretrained=False))
+        ]
+        return [*self.penalties, *resting]
 
     def _normalized(self) -> list[NormalizedLayer]:
         """Return the layers whose gradient is normalised."""

@@ -240,7 +240,7 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.pretraining.rbm": {
         "RBM": ("getHiddenUnit=hidden_unit getK=k getSparsity=sparsity getVisibleUnit=visible_unit"),
-        "RBMRuntime": "sampleHiddenGivenVisible sampleVisibleGivenHidden",
+        "RBMRuntime": "propDown propUp sampleHiddenGivenVisible sampleVisibleGivenHidden",
     },
     "nn.layers.pretraining.variational": {
         "VariationalAutoencoder": (

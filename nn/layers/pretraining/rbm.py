@@ -12,6 +12,7 @@ import nd
 from nd.activations import Activation, get_activation
 from nd.arguments import Count, checked
 from nd.checks import check_choice
+from nd.java_enums import JavaEnum
 from nd.typing import Array
 
 from ...terms.java_form import JavaForm
@@ -39,6 +40,26 @@ VISIBLE_UNITS = {
 """The same of visible units."""
 _SAMPLED = frozenset({"binary", "gaussian", "linear", "rectified"})
 """Units that a chain draws values for."""
+
+
+class HiddenUnit(JavaEnum):
+    """Names of `HIDDEN_UNITS`, as ``RBM.HiddenUnit``."""
+
+    BINARY = "binary"
+    GAUSSIAN = "gaussian"
+    IDENTITY = "identity"
+    RECTIFIED = "rectified"
+    SOFTMAX = "softmax"
+
+
+class VisibleUnit(JavaEnum):
+    """Names of `VISIBLE_UNITS`, as ``RBM.VisibleUnit``."""
+
+    BINARY = "binary"
+    GAUSSIAN = "gaussian"
+    IDENTITY = "identity"
+    LINEAR = "linear"
+    SOFTMAX = "softmax"
 
 
 class Divergence(NamedTuple):
@@ -141,6 +162,18 @@ class RBMRuntime(TiedRuntime):
     def sample_visible_given_hidden(self, h: Array) -> tuple[Array, Array]:
         """Return mean and sample ``[N, n_in]`` of the visible units for ``h [N, n_out]``, new arrays."""
         return self._visible_given(self.rows_of(h, self.conf.n_out), self.params, self._context(), "visible")
+
+    @checked
+    def prop_up(self, v: Array) -> Array:
+        """Return the means ``[N, n_out]`` of the hidden units for ``v [N, n_in]``, a new array."""
+        z = self.up(self.rows_of(v, self.conf.n_in), self.params, self._context(), "hidden")
+        return self.activation.value(z, z)
+
+    @checked
+    def prop_down(self, h: Array) -> Array:
+        """Return the means ``[N, n_in]`` of the visible units for ``h [N, n_out]``, a new array."""
+        z = self.down(self.rows_of(h, self.conf.n_out), self.params, self._context(), "visible")
+        return self._visible_activation.value(z, z)
 
     def _context(self) -> Context:
         return Context(True, nd.fresh_buffers(self.dtype))
@@ -258,6 +291,8 @@ class RBM(BasePretrainNetwork):
     visible_unit: str = "binary"
     k: Count = 1
     sparsity: float = 0.0
+    HiddenUnit: ClassVar = HiddenUnit
+    VisibleUnit: ClassVar = VisibleUnit
     runtime: ClassVar = RBMRuntime
     positional: ClassVar[tuple[str, ...]] = ("hidden_unit", "visible_unit")
     form: ClassVar[JavaForm] = BasePretrainNetwork.form.more(

@@ -17,6 +17,7 @@ from optimize.builder import Builder
 
 from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec
+from ..base import FeedForwardConf
 from ..core.dense import Cache
 from ..runtime import Context, Params
 from .base import BasePretrainNetwork, PretrainedRuntime
@@ -265,8 +266,11 @@ def summed_samples(x: Array, samples: int) -> Array:
     return x if samples == 1 else nd.sum(nd.reshape(x, (samples, x.shape[0] // samples, x.shape[1])), 0)
 
 
-def _loss_verb(builder: Builder, activation: str | Activation, loss: str | Loss) -> Builder:
-    return builder.put("reconstruction_distribution", LossFunctionWrapper(activation, loss))
+def _loss_verb(builder: Builder, first: str | Activation | Loss, loss: str | Loss | None = None) -> Builder:
+    """Take Java's activation and loss; a loss alone is that of all layers that are pretrained, without effect here."""
+    if loss is None:
+        return builder.put("reconstruction_loss", first)
+    return builder.put("reconstruction_distribution", LossFunctionWrapper(first, loss))  # type: ignore[arg-type]
 
 
 def _sizes_verb(name: str) -> Callable[..., Builder]:
@@ -323,7 +327,8 @@ class VariationalAutoencoder(BasePretrainNetwork):
     runtime: ClassVar = VariationalRuntime
     drops_in_pretraining: ClassVar[bool] = False
     builder_names: ClassVar[dict[str, str]] = {
-        **BasePretrainNetwork.builder_names, "pzx_activation_fn": "pzx_activation",
+        **FeedForwardConf.builder_names, "loss_fn": "reconstruction_loss", "loss_function": "loss_function",
+        "pzx_activation_fn": "pzx_activation",
         "pzx_activation_function": "pzx_activation", "output_distribution": "reconstruction_distribution",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
