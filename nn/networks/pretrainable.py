@@ -51,6 +51,10 @@ class Pretrainable(Trainable):
         -------
         dict of str -> History
             By the names of the layers. Others than `AutoEncoder`, `RBM` and `VariationalAutoencoder` are left out.
+
+        Notes
+        -----
+        Source: DL4J ``MultiLayerNetwork.pretrain``. Differs: a graph of Java's reads the data once, whatever `epochs`.
         """
         from .pretraining import pretrain  # which most programs do not need
 

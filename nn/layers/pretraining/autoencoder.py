@@ -106,10 +106,8 @@ class AutoEncoder(BasePretrainNetwork):
 
     Differs: the score of pretraining is about the input, Java's about the damaged one. Java's score has penalties on
     vb, whose gradient has none. In training on labels Java has dropout on the way back alone; behind a
-    `VariationalAutoencoder` it draws the same numbers in another order. In Java a graph's `pretrain` reads the data
-    once, whatever the epochs, and once a layer has been trained on labels, pretrained and is trained on labels again,
-    the last step of its pretraining is taken with every step. With ``mini_batch=False`` the score is the sum, as that
-    of training on labels; Java's is the mean.
+    `VariationalAutoencoder` it draws the same numbers in another order. With ``mini_batch=False`` the score is the sum,
+    as that of training on labels; Java's is the mean.
 
     Java's release 1.0 has lost a minus sign: its pretraining moves away from the input. `MultiLayerNetwork.pretrain`
     follows it, and says so on the log, unless the configuration says ``pretrain=True``, as those of 0.9 did: then the

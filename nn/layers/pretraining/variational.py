@@ -316,7 +316,9 @@ class VariationalAutoencoder(BasePretrainNetwork):
     Pretraining minimises -log p(x|z) - Σ (1 + l - m² - e^l) / 2 for z = m + n e^(l/2), n drawn from the normal
     distribution: the negative lower bound of log p(x). Source: DL4J ``VariationalAutoencoder``; Kingma and Welling
     2014. Differs: the gradients of several samples are added before they go through the encoder; constraints hold,
-    which Java's layer ignores.
+    which Java's layer ignores. Once it has been trained on labels, pretrained and is trained on labels again, Java takes
+    the last step of its pretraining again with every step. Java cannot pretrain with weight noise. With
+    ``mini_batch=False`` the score is the sum, Java's the mean.
     """
 
     encoder_layer_sizes: Count | Sequence[Count] = (100,)
