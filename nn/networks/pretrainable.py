@@ -4,37 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from nd.arguments import checked
 from nd.rules import Natural
 
 from .history import History
 from .trainable import Trainable
-from .training import Training
 
 if TYPE_CHECKING:
     from .pretraining import LayerLearner
-
-
-class PretrainingFirst(Training):
-    """A call of fit, which pretrains first where the configuration says so, as in Java's release 0.9."""
-
-    def run(self) -> History:
-        base = self.network.conf.base
-        if base.pretrain or not base.backprop:
-            from .pretraining import before_labels  # which most programs do not need
-
-            given: Any = self.iterator if self.single is None else self.single
-            if not before_labels(self.network, given):
-                return self.network.history or self.history
-        return super().run()
+    from .training import Training
 
 
 class Pretrainable(Trainable):
     """Pretraining of the layers that learn from their input alone."""
 
-    _training: ClassVar[type[Training]] = PretrainingFirst
     pretraining: int | None = None
     """Number of the layer that a call of `pretrain` is at; a checkpoint from within it goes on from there."""
 
@@ -42,6 +27,15 @@ class Pretrainable(Trainable):
     def learners(self) -> dict[int, LayerLearner]:
         """What pretrains the layers, by their numbers: those that have been pretrained."""
         return {}
+
+    def _pretrained_first(self, training: Training) -> History:
+        """Carry out a call of fit as the configuration says: with pretraining first, or that alone."""
+        from .pretraining import before_labels  # which most programs do not need
+
+        given: Any = training.iterator if training.single is None else training.single
+        if before_labels(self, given):  # type: ignore[arg-type]
+            return training.run()
+        return self.history or training.history
 
     @checked
     def pretrain(self, data: object, epochs: Natural = 1) -> Mapping[str, History]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import nd
 from nd.arguments import Count, Natural, NonNegative, Range, called, checked, converted
@@ -38,8 +38,6 @@ Share = Annotated[float, Range("with 0 <= it < 1", lambda value: 0 <= value < 1)
 
 class Trainable(NetworkCore):
     """Training: fit and its listeners, stopping, learning rates."""
-
-    _training: ClassVar[type[Training]] = Training
 
     # ---- listeners
 
@@ -166,7 +164,9 @@ class Trainable(NetworkCore):
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,
         )  # fmt: skip
-        return self._training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
+        training, base = Training(self, data, labels, epochs, settings), self.conf.base  # type: ignore[arg-type]
+        early = base.pretrain or not base.backprop
+        return self._pretrained_first(training) if early else training.run()  # type: ignore[attr-defined]
 
     @checked
     def stop_training(self, reason: str = "") -> None:

@@ -48,17 +48,14 @@ class AutoEncoderRuntime(TiedRuntime):
     @checked
     def encode(self, v: Array) -> Array:
         """Return the hidden units ``[N, n_out]`` for ``v [N, n_in]``, new, nothing of it damaged."""
-        ctx = self._outside()
+        ctx = self.outside()
         return self._activated(self.up(self.rows_of(v, self.conf.n_in), self.params, ctx, "hidden"), ctx, "hidden_a")
 
     @checked
     def decode(self, h: Array) -> Array:
         """Return the reconstruction ``[N, n_in]`` for hidden units ``[N, n_out]``, new."""
-        ctx = self._outside()
+        ctx = self.outside()
         return self._activated(self.down(self.rows_of(h, self.conf.n_out), self.params, ctx, "output"), ctx, "output_a")
-
-    def _outside(self) -> Context:
-        return Context(False, nd.fresh_buffers(self.dtype))
 
     def _activated(self, z: Array, ctx: Context, name: str) -> Array:
         a = z if self.activation.overwrites else ctx.buffer(name, z.shape)

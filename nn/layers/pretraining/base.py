@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,10 +16,12 @@ from ...terms.input_type import FeedForwardType, InputType
 from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.weight_noise import IWeightNoise
-from ..base import FeedForwardConf, LayerConf
+from ..base import FeedForwardConf, LayerConf, label_of
 from ..losses.output import OutputMixin
 from ..runtime import Context, Kept, LayerRuntime, Params
 from ..wrapping import WrappingConf
+
+_LOG = logging.getLogger(__name__)
 
 
 class PretrainedRuntime(LayerRuntime):
@@ -42,6 +45,10 @@ class PretrainedRuntime(LayerRuntime):
     def reconstruction_gradients(self, cache: Any, params: Params, grads: Params, ctx: Context) -> None:
         """Write into `grads`, summed over the examples, what the updater subtracts. The cache is used up."""
         undefined(self, "reconstruction_gradients(cache, params, grads, ctx)", "the gradients")
+
+    def outside(self) -> Context:
+        """Return what a method works in that a program calls outside of training, with memory of its own."""
+        return Context(False, nd.fresh_buffers(self.dtype))
 
     def rows_of(self, x: Array, width: int) -> Array:
         """Return what a program hands over as an array ``[N, width]`` of the layer's dtype; raise ShapeError."""
@@ -87,6 +94,11 @@ class BasePretrainNetwork(FeedForwardConf):
     def say_what_is_ignored(self, index: int) -> None:
         if not self.drops_in_pretraining:
             super().say_what_is_ignored(index)
+        elif self.drop_out is not None and not self.runtime.takes_dropout:
+            said = (
+                "%s: drop_out is not applied, as in Java, when the network is trained on labels: in pretraining alone."
+            )
+            _LOG.warning(said, label_of(index, self))
 
     def tied_specs(self, bias: bool) -> tuple[ParamSpec, ...]:
         """Return W ``[n_in, n_out]``, b ``[1, n_out]`` and vb ``[1, n_in]``, which is trained as a bias is or not."""

@@ -202,7 +202,7 @@ class VariationalRuntime(PretrainedRuntime):
                 f"{self.label}: reconstruction_log_probability: needs a distribution, got the loss "
                 f"{self._distribution.loss!r}. Use reconstruction_error."
             )
-        x, ctx = self.rows_of(data, self.conf.n_in), self._outside()
+        x, ctx = self.rows_of(data, self.conf.n_in), self.outside()
         encoded = self._through(x, self._encoder, self.params, ctx)
         mean, log_variance = (
             self._step(encoded[-1].a, name, self._latent, self.params, ctx).a for name in (MEAN, LOG_VARIANCE)
@@ -234,7 +234,7 @@ class VariationalRuntime(PretrainedRuntime):
                 "reconstruction_log_probability, or a LossFunctionWrapper."
             )
         x = self.rows_of(data, self.conf.n_in)
-        mean, _ = self.forward(x, self.params, self._outside())
+        mean, _ = self.forward(x, self.params, self.outside())
         scores = self._distribution.example_neg_log_probability(x, self._decoded(mean))
         return nd.reshape(scores, (x.shape[0], 1))
 
@@ -249,11 +249,8 @@ class VariationalRuntime(PretrainedRuntime):
         return self._distribution.generate_random(self._decoded(self.rows_of(latent_space_values, self.conf.n_out)))
 
     def _decoded(self, z: Array) -> Array:
-        ctx = self._outside()
+        ctx = self.outside()
         return self._affine(self._through(z, self._decoder, self.params, ctx)[-1].a, OUTPUT, self.params, ctx)
-
-    def _outside(self) -> Context:
-        return Context(False, nd.fresh_buffers(self.dtype))
 
 
 def repeated(x: Array, samples: int) -> Array:
@@ -316,8 +313,8 @@ class VariationalAutoencoder(BasePretrainNetwork):
     Pretraining minimises -log p(x|z) - Σ (1 + l - m² - e^l) / 2 for z = m + n e^(l/2), n drawn from the normal
     distribution: the negative lower bound of log p(x). Source: DL4J ``VariationalAutoencoder``; Kingma and Welling
     2014. Differs: the gradients of several samples are added before they go through the encoder; constraints hold,
-    which Java's layer ignores. Once it has been trained on labels, pretrained and is trained on labels again, Java takes
-    the last step of its pretraining again with every step. Java cannot pretrain with weight noise. With
+    which Java's layer ignores. Once it has been trained on labels, pretrained and is trained on labels again, Java
+    takes the last step of its pretraining again with every step. Java cannot pretrain with weight noise. With
     ``mini_batch=False`` the score is the sum, Java's the mean.
     """
 

@@ -11,16 +11,10 @@ import nd
 from nd.activations import Sigmoid, Softmax
 from nn import (
     LSTM,
-    AutoEncoder,
-    BernoulliReconstructionDistribution,
     DenseLayer,
     FrozenLayer,
     InputType,
-    MultiLayerNetwork,
-    NeuralNetConfiguration,
     NormalDistribution,
-    OutputLayer,
-    VariationalAutoencoder,
 )
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
 from tests.cases.layers import LAYER_CASES
@@ -46,6 +40,7 @@ from .prepared import (
     saved_text,
     trained,
 )
+from .pretraining_cases import PRETRAINING
 from .series_cases import SERIES
 from .values import configuration, data_set, network
 
@@ -259,8 +254,6 @@ _NETWORKS: Makers = {
     "nn.MultiLayerNetwork.activate_selected_layers": lambda folder: {
         "start": 0, "stop": 1, "x": data_set().features,
     },
-    "nn.AutoEncoder.get_regularization_by_param": {"name": "W"},
-    "nn.AutoEncoder.get_updater_by_param": {"name": "W"},
     "nn.BatchNormalization.get_regularization_by_param": {"name": "beta"},
     "nn.BatchNormalization.get_updater_by_param": {"name": "beta"},
     "nn.MultiLayerConfiguration.get_layer_activation_types": {"input_type": InputType.feed_forward(4)},
@@ -271,7 +264,6 @@ _NETWORKS: Makers = {
         "features": data_set().features, "labels": data_set().labels,
     },
     "nn.MultiLayerNetwork.layer_input_size": {"layer": 0},
-    "nn.MultiLayerNetwork.pretrain_layer": lambda folder: {"layer": 0, "data": data_set().features},
     "nn.MultiLayerNetwork.layer_size": {"layer": 0},
     "nn.MultiLayerNetwork.set_param": lambda folder: {"key": "0_W", "value": network().get_param("0_W")},
     "nn.MultiLayerNetwork.set_param_table": lambda folder: {"table": network().param_table()},
@@ -341,16 +333,6 @@ _TRAINING: Makers = {
         "conf": configuration(), "model": trained(), "listeners": [],
     },
     "optimize.get_updater": {"value": "sgd"},
-    "optimize.earlystopping.AutoencoderScoreCalculator": lambda folder: {"metric": "mse", "iterator": iterator()},
-    "optimize.earlystopping.AutoencoderScoreCalculator.calculate_score": lambda folder: {
-        "model": pretrained(AutoEncoder(n_out=2)),
-    },
-    **{
-        f"optimize.earlystopping.{name}ScoreCalculator.calculate_score": lambda folder: {
-            "model": pretrained(VariationalAutoencoder(n_out=2)),
-        }
-        for name in ("VAEReconError", "VAEReconProb")
-    },
     "optimize.earlystopping.BestScoreEpochTerminationCondition": {"best_expected_score": 0.1},
     "optimize.earlystopping.ClassificationScoreCalculator": lambda folder: {
         "metric": "accuracy", "iterator": iterator(),
@@ -372,20 +354,8 @@ _TRAINING: Makers = {
         "kind": "multiclass", "metric": "auc", "iterator": iterator(),
     },
     "optimize.earlystopping.RegressionScoreCalculator": lambda folder: {"metric": "mse", "iterator": iterator()},
-    "optimize.earlystopping.VAEReconErrorScoreCalculator": lambda folder: {"metric": "mse", "iterator": iterator()},
-    "optimize.earlystopping.VAEReconProbScoreCalculator": lambda folder: {
-        "iterator": iterator(), "reconstruction_prob_num_samples": 2, "log_prob": True,
-    },
     "optimize.earlystopping.ScoreImprovementEpochTerminationCondition": {"max_epochs_with_no_improvement": 1},
 }  # fmt: skip
-
-
-def pretrained(layer: Any) -> Any:
-    """Return a network that begins with that layer."""
-    conf = NeuralNetConfiguration(seed=1, updater="adam").list(
-        layer, OutputLayer(n_out=3, activation="softmax"), input_type=InputType.feed_forward(4)
-    )
-    return MultiLayerNetwork(conf).init()
 
 
 def _calculator() -> Any:
@@ -406,25 +376,6 @@ def _needed(part: Any) -> dict[str, Any]:
     return {name: getattr(part, name) for name in needed}
 
 
-def _distributions() -> Makers:
-    """Return arguments of the methods of distributions of the reconstruction: of three numbers."""
-    found: Makers = {
-        "nn.CompositeReconstructionDistribution": {
-            "distribution_sizes": (3,), "reconstruction_distributions": (BernoulliReconstructionDistribution(),),
-        },
-    }  # fmt: skip
-    kinds = {"Bernoulli": 3, "Composite": 3, "Exponential": 3, "Gaussian": 6, "": 3}
-    names = {f"{kind}ReconstructionDistribution": size for kind, size in kinds.items()} | {"LossFunctionWrapper": 3}
-    for name, size in names.items():
-        given = {"x": np.ones((2, 3), np.float32), "pre_output": np.ones((2, size), np.float32)}
-        for method in ("example_neg_log_probability", "neg_log_probability", "gradient"):
-            found[f"nn.{name}.{method}"] = given
-        for method in ("generate_at_mean", "generate_random"):
-            found[f"nn.{name}.{method}"] = {"pre_output": given["pre_output"]}
-        found[f"nn.{name}.distribution_input_size"] = {"data_size": 3}
-    return found
-
-
 CASES: Makers = {
     **_of_rows(),
     **_FACADE,
@@ -433,7 +384,7 @@ CASES: Makers = {
     **SERIES,
     **_CURVES,
     **_evaluations(),
-    **_distributions(),
+    **PRETRAINING,
     **_NETWORKS,
     **GRAPHS,
     **_TRAINING,

@@ -87,7 +87,6 @@ GRAPHS: dict[str, Any] = {
     "nn.LastTimeStepVertex": {"mask_array_input": "x"},
     "nn.LayerVertex": {"layer": DenseLayer(n_in=4, n_out=3)},
     "nn.ComputationGraph.get_input": {"number": 0},
-    "nn.ComputationGraph.pretrain_layer": lambda folder: {"layer": "dense", "data": data_set().features},
     "nn.ComputationGraph.get_learning_rate": {"layer": "dense"},
     "nn.ComputationGraph.get_param": {"key": "dense_W"},
     "nn.ComputationGraph.layer_input_size": {"layer": "dense"},
