@@ -213,6 +213,8 @@ LIMITS = (
               lambda part: "SpatialDropout" in _names_of(part.part.drop_out)),
     JavaLimit("SubsetVertex, channels last", "takes rows of images, steps of series", RUN, ("SubsetVertex",),
               Part.has_channels_last),
+    JavaLimit("VariationalAutoencoder with weight noise", "fails", TRAIN, ("VariationalAutoencoder",),
+              lambda part: part.part.weight_noise is not None),
     JavaLimit("activations of SameDiff layers", "are not all there", RUN, _ACTIVATE_BY_SAME_DIFF,
               lambda part: type(part.part.activation).__name__ in _NOT_IN_SAME_DIFF),
     JavaLimit("equal norms", "MinMaxNormConstraint fails where both are equal", TRAIN, ("MinMaxNormConstraint",),

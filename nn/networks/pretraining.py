@@ -35,9 +35,11 @@ class LayerLearner(MultiLayerNetwork):
     """
 
     def __init__(self, network: Network, number: int) -> None:
-        layer, base = network.conf.nodes[number].conf, network.conf.base
+        node, base = network.conf.nodes[number], network.conf.base
+        layer, before = node.conf, node.inputs[0].node
         ascends = layer.ascends_since_1 and not base.pretrain
-        super().__init__(replace(base, pretrain=False, backprop=True).list(unsupervised(layer, ascends)))
+        source = network.conf.nodes[before].conf if before >= 0 and node.preprocessor is None else None
+        super().__init__(replace(base, pretrain=False, backprop=True).list(unsupervised(layer, ascends, source)))
         self.network, self.number = network, number
         start, stop = network.conf.layout().place_of(number)
         memory = network.vectors.params[:, start:stop]

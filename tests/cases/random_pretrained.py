@@ -89,12 +89,12 @@ class _Draw:
             mini_batch=mini_batch, **settings,
         )  # fmt: skip
 
-    def autoencoder(self, size: int, draws: bool) -> AutoEncoder:
+    def autoencoder(self, size: int) -> AutoEncoder:
         settings = self.settings()
-        if self.chance(0.1) and draws:
+        if self.chance(0.1):
             settings["drop_out"] = 0.7
             self.drops = True
-        corruption = self.rng.choice((0.0, 0.0, 0.3, 0.6)) if draws else 0.0
+        corruption = self.rng.choice((0.0, 0.0, 0.3, 0.6))
         self.has_losses = self.has_losses and not corruption and self.unbiased and "l1_bias" not in settings
         return AutoEncoder(
             n_out=size,
@@ -150,9 +150,7 @@ def draw_pretrained(number: int) -> RandomPretrained:
         if place == depth - 1 and not trained:
             kind %= 4
         if kind < 2:
-            # behind one of those Java draws the same numbers in another order, of its memory
-            draws = not layers or not isinstance(layers[-1], VariationalAutoencoder)
-            layers.append(draw.autoencoder(size, draws))
+            layers.append(draw.autoencoder(size))
         elif kind < 4:
             layers.append(draw.variational(size, width))
         else:

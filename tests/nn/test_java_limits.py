@@ -83,6 +83,9 @@ ONE = {
     "SpaceToBatchLayer with dropout": lambda: over_images(nn.SpaceToBatchLayer(blocks=2, drop_out=0.5)),
     "SpatialDropout of RnnOutputLayer": lambda: of(SERIES, nn.RnnOutputLayer(n_out=2, drop_out=nn.SpatialDropout(0.5))),
     "SubsetVertex, channels last": lambda: behind(NHWC, nn.SubsetVertex(0, 0)),
+    "VariationalAutoencoder with weight noise": lambda: of(
+        ROWS, nn.VariationalAutoencoder(n_out=2, weight_noise=nn.DropConnect(0.5)), OUTPUT
+    ),
     "activations of SameDiff layers": lambda: of(
         IMAGES, nn.LocallyConnected2D(n_out=2, kernel_size=2, activation="selu"), OUTPUT
     ),

@@ -40,7 +40,9 @@ class AutoEncoderRuntime(TiedRuntime):
         seen = x
         if self.samples:
             drawn = nd.random.get_random().binomial(math.prod(x.shape), self.dtype, 1, 1.0 - self.conf.corruption_level)
-            seen = nd.multiply(x, nd.reshape(drawn, x.shape), ctx.buffer("seen", x.shape))
+            rows, columns = x.shape
+            kept = nd.transpose(nd.reshape(drawn, (columns, rows))) if self.by_columns else nd.reshape(drawn, x.shape)
+            seen = nd.multiply(x, kept, ctx.buffer("seen", x.shape))
         hidden = self._activated(self.up(seen, params, ctx, "hidden"), ctx, "hidden_a")
         output = self._activated(self.down(hidden, params, ctx, "output"), ctx, "output_a")
         return output, Reconstruction(x, seen, hidden, output)
@@ -102,9 +104,8 @@ class AutoEncoder(BasePretrainNetwork):
     ``AutoEncoder``; Vincent et al. 2008.
 
     Differs: the score of pretraining is about the input, Java's about the damaged one. Java's score has penalties on
-    vb, whose gradient has none. In training on labels Java has dropout on the way back alone; behind a
-    `VariationalAutoencoder` it draws the same numbers in another order. With ``mini_batch=False`` the score is the sum,
-    as that of training on labels; Java's is the mean.
+    vb, whose gradient has none. In training on labels Java has dropout on the way back alone. With
+    ``mini_batch=False`` the score is the sum, as that of training on labels; Java's is the mean.
 
     Java's release 1.0 has lost a minus sign: its pretraining moves away from the input. `MultiLayerNetwork.pretrain`
     follows it, and says so on the log, unless the configuration says ``pretrain=True``, as those of 0.9 did: then the

@@ -17,6 +17,7 @@ from ...terms.java_form import TIMED, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.weight_noise import IWeightNoise
 from ..base import FeedForwardConf, LayerConf, label_of
+from ..draw_order import BY_COLUMNS, comes_by_columns, draw_in
 from ..losses.output import OutputMixin
 from ..runtime import Context, Kept, LayerRuntime, Params
 from ..wrapping import WrappingConf
@@ -33,6 +34,8 @@ class PretrainedRuntime(LayerRuntime):
 
     samples: bool = False
     """Whether random numbers are drawn inside: then all examples of a minibatch are computed in one piece."""
+    by_columns: bool = False
+    """Whether what comes in lies by columns in Java's memory, and what damages it is drawn in that order."""
 
     def reconstruct(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         """Return what the layer makes of its input ``[N, n_in]``, of that shape, and a cache for the other two."""
@@ -117,6 +120,9 @@ class UnsupervisedRuntime(OutputMixin, LayerRuntime):
     def setup(self) -> None:
         conf = self.conf.layer
         self.layer: PretrainedRuntime = conf.runtime(conf, self.label, self.dtype)
+        self.layer.by_columns = self.conf.by_columns
+        if self.layer.by_columns:
+            draw_in(self, BY_COLUMNS)
 
     def may_split(self, training: bool) -> bool:
         return not self.layer.samples and self.layer.may_split(training)
@@ -153,9 +159,12 @@ class _Unsupervised(WrappingConf):
     layer : BasePretrainNetwork
     ascends : bool
         Turn the sign of the gradients, as Java's release 1.0 does by mistake.
+    by_columns : bool
+        Draw in the order of Java's memory, where what comes in lies by columns.
     """
 
     ascends: bool = False
+    by_columns: bool = False
     runtime: ClassVar[Any] = UnsupervisedRuntime
     shape_fields: ClassVar[Mapping[str, object]] = {}
 
@@ -181,12 +190,12 @@ class _Unsupervised(WrappingConf):
         return FeedForwardType(self.n_in)  # type: ignore[arg-type]
 
 
-def unsupervised(layer: LayerConf, ascends: bool) -> LayerConf:
-    """Return a layer that is pretrained as one that is trained to restore its input.
+def unsupervised(layer: LayerConf, ascends: bool, source: object = None) -> LayerConf:
+    """Return a layer that is pretrained as one that is trained to restore its input, which comes from `source`.
 
     With `ascends` the signs of its gradients are turned, as in Java's release 1.0 by mistake.
     """
-    return _Unsupervised(layer, ascends=ascends)
+    return _Unsupervised(layer, ascends=ascends, by_columns=comes_by_columns(source))
 
 
 def is_pretrained(conf: LayerConf) -> bool:

@@ -325,6 +325,8 @@ class VariationalAutoencoder(BasePretrainNetwork):
     num_samples: Count = 1
     runtime: ClassVar = VariationalRuntime
     drops_in_pretraining: ClassVar[bool] = False
+    gives_columns: ClassVar[bool] = True
+    """Whether the means lie by columns in Java's memory; a layer behind draws its noise in that order."""
     builder_names: ClassVar[dict[str, str]] = {
         **FeedForwardConf.builder_names, "loss_fn": "reconstruction_loss", "loss_function": "loss_function",
         "pzx_activation_fn": "pzx_activation",
