@@ -64,7 +64,7 @@ ONE = {
     ),
     "L2NormalizeVertex in double precision": lambda: behind(IMAGES, nn.L2NormalizeVertex(), dtype="float64"),
     "L2NormalizeVertex over some axes": lambda: behind(IMAGES, nn.L2NormalizeVertex(dimension=(1,))),
-    "LBFGS above FrozenLayerWithBackprop": lambda: NeuralNetConfiguration(seed=1, optimization_algo="lbfgs").list(
+    "LBFGS above frozen layers": lambda: NeuralNetConfiguration(seed=1, optimization_algo="lbfgs").list(
         nn.FrozenLayerWithBackprop(nn.DenseLayer(n_out=2)), OUTPUT, input_type=ROWS
     ),
     "LearnedSelfAttentionLayer": lambda: of(
