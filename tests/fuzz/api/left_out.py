@@ -32,6 +32,15 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
+            "distribution_input_size", "example_neg_log_probability", "generate_at_mean", "generate_random",
+            "neg_log_probability",
+        )] + [f"nn.{kind}ReconstructionDistribution.gradient" for kind in (
+            "Bernoulli", "Composite", "Exponential", "Gaussian",
+        )] + ["nn.LossFunctionWrapper.gradient"],
+        "a formula that a layer calls with arrays that it has made; programs call the layer's own methods",
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
             "iteration_done", "on_epoch_start", "on_epoch_end", "on_forward_pass", "on_backward_pass",
             "on_gradient_calculation", "on_numeric_error", "on_fit_end", "on_start", "on_epoch", "on_completion",
             "close", "wants",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from nn import (
     AutoEncoder,
     BernoulliReconstructionDistribution,
@@ -28,27 +26,11 @@ def pretrained(layer: Any) -> Any:
     return MultiLayerNetwork(conf).init()
 
 
-def _distributions() -> dict[str, Any]:
-    """Return arguments of the methods of distributions of the reconstruction: of three numbers."""
-    found: dict[str, Any] = {
-        "nn.CompositeReconstructionDistribution": {
-            "distribution_sizes": (3,), "reconstruction_distributions": (BernoulliReconstructionDistribution(),),
-        },
-    }  # fmt: skip
-    kinds = {"Bernoulli": 3, "Composite": 3, "Exponential": 3, "Gaussian": 6, "": 3}
-    names = {f"{kind}ReconstructionDistribution": size for kind, size in kinds.items()} | {"LossFunctionWrapper": 3}
-    for name, size in names.items():
-        given = {"x": np.ones((2, 3), np.float32), "pre_output": np.ones((2, size), np.float32)}
-        for method in ("example_neg_log_probability", "neg_log_probability", "gradient"):
-            found[f"nn.{name}.{method}"] = given
-        for method in ("generate_at_mean", "generate_random"):
-            found[f"nn.{name}.{method}"] = {"pre_output": given["pre_output"]}
-        found[f"nn.{name}.distribution_input_size"] = {"data_size": 3}
-    return found
-
-
 PRETRAINING: dict[str, Any] = {
-    **_distributions(),
+    "nn.CompositeReconstructionDistribution": {
+        "distribution_sizes": (3,),
+        "reconstruction_distributions": (BernoulliReconstructionDistribution(),),
+    },
     "optimize.earlystopping.AutoencoderScoreCalculator": lambda folder: {"metric": "mse", "iterator": iterator()},
     "optimize.earlystopping.VAEReconErrorScoreCalculator": lambda folder: {"metric": "mse", "iterator": iterator()},
     "optimize.earlystopping.VAEReconProbScoreCalculator": lambda folder: {

@@ -104,7 +104,9 @@ final class NoiseProofs {
             MultiLayerNetwork network = Case.made(base().list(new VariationalAutoencoder.Builder().nIn(5).nOut(4)
                     .encoderLayerSizes(3).decoderLayerSizes(3).weightNoise(new DropConnect(0.5)).build(),
                     classifier(CLASSES).nIn(4).build()));
-            return Training.fit(network, new DataSet(ROWS, Y), 2);
+            DataSet data = new DataSet(ROWS, Y);
+            Training.gradient(network, data);
+            return Training.fit(network, data, 3);
         });
     }
 
