@@ -120,6 +120,12 @@ def _has_norm_over_vectors(layer: Any) -> bool:
     return any(not _names_of(norm).isdisjoint(_NORMS) and _is_over_vectors(norm) for norm in layer.constraints or ())
 
 
+def _has_norm_of_factors(layer: Any) -> bool:
+    """Tell whether a norm holds the weights of a layer that multiplies number by number."""
+    norms = [norm for norm in layer.constraints or () if not _names_of(norm).isdisjoint(_NORMS)]
+    return any("W" in (norm.params or ()) and max(norm.dimensions or (1,)) > 0 for norm in norms)
+
+
 def has_noisy_bias(layer: object) -> bool:
     """Tell whether a layer has noise that is drawn for its bias too."""
     return bool(getattr(getattr(layer, "weight_noise", None), "apply_to_biases", False))
@@ -230,6 +236,8 @@ LIMITS = (
     JavaLimit("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails", TRAIN,
               _UNSHARED, lambda part: _has_norm_over_vectors(part.part)),
     JavaLimit("norm of a scalar", "fails", TRAIN, _NORMS, lambda part: "r" in (part.part.params or ())),
+    JavaLimit("norm of factors", "they are a vector, and a norm over its axis 1 fails", TRAIN,
+              ("ElementWiseMultiplicationLayer",), lambda part: _has_norm_of_factors(part.part)),
     JavaLimit("output that is read", "an output that another vertex reads: fails", TRAIN, ("LayerConf", "VertexConf"),
               _reads_an_output),
     JavaLimit("wide response normalisation", "fails: the window is wider than the channels", RUN,

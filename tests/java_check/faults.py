@@ -166,6 +166,7 @@ FAULTS = (
     limit("norm of a bias of LocallyConnected", "norm of a locally connected bias"),
     limit("norm of a bias", "norm of a bias", M2),
     limit("norm of a scalar", "norm of a scalar"),
+    limit("norm of factors", "norm of factors", M2),
     Fault("norm of all weights", "fails", has(NORMS, is_over_everything), TRAINS, "norm of all weights", M1),
     Fault("norms of Convolution1DLayer", "take the weights for others: they lie in another order",
           has(nn.Convolution1DLayer, lambda layer: layer.constraints), TRAINING, "norm of a series' kernel"),

@@ -106,6 +106,7 @@ ONE = {
         IMAGES, nn.LocallyConnected2D(n_out=2, kernel_size=2, **with_norm("b")), OUTPUT
     ),
     "norm of a scalar": lambda: of(ROWS, nn.OCNNOutputLayer(hidden_size=2, **with_norm("r"))),
+    "norm of factors": lambda: of(ROWS, nn.ElementWiseMultiplicationLayer(n_out=4, **with_norm("W")), OUTPUT),
     "output that is read": lambda: NeuralNetConfiguration(seed=1).graph(
         inputs={"x": ROWS}, nodes={"one": (OUTPUT, "x"), "out": (OUTPUT, "one")}, outputs=["one", "out"]
     ),

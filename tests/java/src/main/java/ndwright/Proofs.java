@@ -43,6 +43,7 @@ import org.deeplearning4j.nn.conf.layers.RnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.RnnOutputLayer;
 import org.deeplearning4j.nn.conf.layers.SelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.SpaceToBatchLayer;
+import org.deeplearning4j.nn.conf.layers.misc.ElementWiseMultiplicationLayer;
 import org.deeplearning4j.nn.conf.layers.recurrent.Bidirectional;
 import org.deeplearning4j.nn.conf.layers.recurrent.LastTimeStep;
 import org.deeplearning4j.nn.conf.layers.recurrent.TimeDistributed;
@@ -214,6 +215,8 @@ final class Proofs {
                 .activation(Activation.SIGMOID).build();
         scalar.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("r"), 1)));
         fails("norm of a scalar", base().list(scalar), ROWS, Nd4j.ones(4, 1));
+        fails("norm of factors", rows(new ElementWiseMultiplicationLayer.Builder().nIn(5).nOut(5)
+                .constrainWeights(new MaxNormConstraint(0.5, 1)).build()), ROWS, Y);
         fails("norm of a bias", rows(dense(5, 4).constrainBias(new MaxNormConstraint(0.5, 1)).build()), ROWS, Y);
     }
 
