@@ -236,7 +236,7 @@ LIMITS = (
     JavaLimit("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails", TRAIN,
               _UNSHARED, lambda part: _has_norm_over_vectors(part.part)),
     JavaLimit("norm of a scalar", "fails", TRAIN, _NORMS, lambda part: "r" in (part.part.params or ())),
-    JavaLimit("norm of factors", "they are a vector, and a norm over its axis 1 fails", TRAIN,
+    JavaLimit("norm of factors", "as they are opened they are a vector, and a norm over its axis 1 fails", TRAIN,
               ("ElementWiseMultiplicationLayer",), lambda part: _has_norm_of_factors(part.part)),
     JavaLimit("output that is read", "an output that another vertex reads: fails", TRAIN, ("LayerConf", "VertexConf"),
               _reads_an_output),

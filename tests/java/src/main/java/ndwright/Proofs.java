@@ -215,8 +215,14 @@ final class Proofs {
                 .activation(Activation.SIGMOID).build();
         scalar.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("r"), 1)));
         fails("norm of a scalar", base().list(scalar), ROWS, Nd4j.ones(4, 1));
-        fails("norm of factors", rows(new ElementWiseMultiplicationLayer.Builder().nIn(5).nOut(5)
-                .constrainWeights(new MaxNormConstraint(0.5, 1)).build()), ROWS, Y);
+        ElementWiseMultiplicationLayer factors = new ElementWiseMultiplicationLayer.Builder().nIn(5).nOut(5)
+                .activation(Activation.TANH).build();
+        factors.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("W"), 1)));
+        fails("norm of factors", () -> {  // which are a row until they are saved
+            File file = File.createTempFile("factors", ".zip");
+            Case.made(rows(factors)).save(file, true);
+            return Training.fit(MultiLayerNetwork.load(file, true), new DataSet(ROWS, Y), 1);
+        });
         fails("norm of a bias", rows(dense(5, 4).constrainBias(new MaxNormConstraint(0.5, 1)).build()), ROWS, Y);
     }
 
