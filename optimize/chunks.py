@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import nd
@@ -90,6 +91,9 @@ class Segment:
         Its part of the gradient vector is how far it goes: subtracted, whatever the step function. With `NoOp`.
     divided : bool
         Whether the part of one that is running is divided by the batch size, as others' are.
+    resting : int, optional
+        Number of the layer whose pretraining alone trains it: it is not updated, and its state stays. Only those of one
+        layer share a block.
     """
 
     start: int
@@ -98,12 +102,14 @@ class Segment:
     regularization: tuple[Regularization, ...] = ()
     running: bool = False
     divided: bool = True
+    resting: int | None = None
 
 
 class Block(NamedTuple):
     """A maximal run of segments with the same updater: its state is [state 1 of all | state 2 of all | ...].
 
     Running segments, and those that are not divided, are apart from others: they have no state that it would change.
+    So are resting ones, whose state does not change with the others'.
     """
 
     updater: Updater
@@ -132,8 +138,8 @@ class Block(NamedTuple):
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     """Return the blocks of a vector, and the length of all their states."""
     blocks, offset = [], 0
-    treatments = groupby(segments, key=lambda segment: (segment.updater, segment.running, segment.divided))
-    for (updater, _, _), run in treatments:
+    keys = ("updater", "running", "divided", "resting")
+    for (updater, *_), run in groupby(segments, key=attrgetter(*keys)):
         alike = tuple(run)
         first, length = alike[0].start, alike[-1].stop - alike[0].start
         states = len(updater.state_names)
@@ -300,10 +306,12 @@ def penalties_of(blocks: Sequence[Block]) -> dict[tuple[int, int], tuple[Updater
 
 
 def chunks_of(blocks: Sequence[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
-    """Cut a worker's share of the flat vectors into chunks as long as the plan says."""
+    """Cut a worker's share of the flat vectors into chunks as long as the plan says; what rests is left out."""
     places = {key: place for place, key in enumerate(penalties_of(blocks))}
     chunks: list[Chunk] = []
     for number, block in enumerate(blocks):
+        if block.segments[0].resting is not None:
+            continue
         for regularization, first, stop in _alike(block, plan.most_merged):
             end = min(stop, share[1])
             for start in range(max(first, share[0]), end, plan.chunk):

@@ -27,10 +27,17 @@ DRAWN_EXACTLY = 280
 have a number whose logarithm or cosine is rounded another way."""
 FEW = pathlib.Path(__file__).parent / "cases" / "java_runs"
 """A handful of them, so that a clone alone is held against Java; written by Deeplearning4j, Apache License 2.0."""
+ELSEWHERE = {
+    "data": "nd/dataset/test_java_data.py",
+    "graph": "test_java_graphs.py",
+    "pretrain": "test_java_pretraining.py",
+    "rbm": "test_java_pretraining.py",
+}
+"""Folders of Java's runs that other tests repeat -> these tests."""
 HERE = sorted(
     f"{path.parent.parent.name}/{path.parent.name}"
     for path in FEW.glob("*/*/conf.json")
-    if path.parent.parent.name != "graph"
+    if path.parent.parent.name not in ELSEWHERE
 )
 
 
@@ -55,7 +62,7 @@ class Run:
             self.arrays = {name: arrays[name] for name in arrays.files}
         scores = folder / "scores.txt"
         lines = scores.read_text().split("\n") if scores.exists() else []
-        words = [line.split() for line in lines if line and not line.startswith("order ")]
+        words = [line.split() for line in lines if line and not line.startswith(("layer ", "order "))]
         self.fits = [float(value) for name, value in words if name == "fit"]
         self.scores = {name: float(value) for name, value in words if name != "fit"}
 
@@ -236,8 +243,6 @@ EXCEPTIONS = {
 
 KINDS = {"conv": 64, "ff": 204, "m21": 10, "rnn": 102, "train": 72, "transfer": 6}
 """Folders of what can run here -> networks in them."""
-LATER = {"pretrain": "pretraining", "rbm": "restricted Boltzmann machines"}
-"""Folders of what this library cannot run yet -> what that is."""
 
 
 def runs_of(folder):

@@ -289,8 +289,7 @@ def test_a_handful_of_them_without_the_others(name):
 
 def test_every_folder_of_javas_runs_has_its_place(reference):
     folders = {path.name for path in (reference / "java-runs").iterdir() if path.is_dir()}
-    elsewhere = {"data", "graph"}  # tests/nd/dataset/test_java_data.py, tests/test_java_graphs.py
-    assert folders == {*java_runs.KINDS, *java_runs.LATER, *elsewhere}
+    assert folders == {*java_runs.KINDS, *java_runs.ELSEWHERE}
 
 
 def test_a_wrong_number_would_be_seen():

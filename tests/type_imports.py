@@ -15,6 +15,7 @@ PACKAGES = (
     "optimize", "optimize.updaters",
 )  # fmt: skip
 """Packages with a table of names or of classes, and those that have all its names too."""
+LONGEST = 120
 BLOCK = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?: {4}.*\n)+", re.MULTILINE)
 
 
@@ -42,10 +43,15 @@ def in_order(name):
 def imports_of(package):
     """Return the imports of all names of a package, a line for each."""
     return "".join(
-        f"    from .{module} import {names}\n"
+        line(f"    from .{module} import ", names)
         for module, of_module in names_on_demand_of(package)[0].items()
         for names in imported(f"{package}.{module}", of_module.split())
     )
+
+
+def line(start, names):
+    """Return an import as ruff formats it: over several lines where it is long."""
+    return f"{start}{names}\n" if len(start + names) <= LONGEST else f"{start}(\n        {names},\n    )\n"
 
 
 def imported(module, names):

@@ -10,7 +10,7 @@ import nd
 from nd.arguments import Count, shown
 from optimize.builder import Builder, item_verb
 
-from ..terms.builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from ..terms.builder_names import IGNORED_BY_LISTS, SAID_BY_BUILDERS, UNUSED_OF_NETWORKS
 from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from ..terms.input_type import InputType
 from ..terms.preprocessors import InputPreProcessor
@@ -107,8 +107,8 @@ class GraphSettings:
     last: tuple[str, ...]
     allow_disconnected: bool = False
     allow_no_output: bool = False
-    pretrain: bool = False
-    backprop: bool = True
+    pretrain: bool | None = None
+    backprop: bool | None = None
     validate_output_layer_config: bool | None = None
     dtype: str | None = None
     backprop_type: str = "standard"
@@ -146,10 +146,6 @@ class GraphSettings:
 
     def finish(self) -> ComputationGraphConfiguration:
         """Make the network's configuration."""
-        if self.pretrain or not self.backprop:
-            raise nd.ConfigurationError(
-                f"GraphBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
-            )
         if self.allow_no_output and not self.outputs:
             raise nd.ConfigurationError(
                 "GraphBuilder: a network needs an output to be run, got none with allowNoOutput. Call setOutputs."
@@ -158,7 +154,7 @@ class GraphSettings:
             raise nd.ConfigurationError(
                 f"GraphBuilder: expected a type for each of the inputs {self.inputs}, got {self.input_types}."
             )
-        given = {name: getattr(self, name) for name in ("dtype", "validate_output_layer_config")}
+        given = {name: getattr(self, name) for name in SAID_BY_BUILDERS}
         changes = {name: value for name, value in given.items() if value is not None}
         base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
         graph = Graph({}, {}, {})

@@ -11,7 +11,7 @@ from nd.arguments import Count
 from optimize.builder import Builder, item_verb
 
 from ..layers.base import LayerConf
-from ..terms.builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from ..terms.builder_names import IGNORED_BY_LISTS, SAID_BY_BUILDERS, UNUSED_OF_NETWORKS
 from ..terms.enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from ..terms.input_type import InputType
 from ..terms.preprocessors import InputPreProcessor
@@ -61,8 +61,8 @@ class ListSettings:
     input_type: InputType | None = None
     set_input_type: InputType | None = None
     preprocessors: dict[int, Any]
-    pretrain: bool = False
-    backprop: bool = True
+    pretrain: bool | None = None
+    backprop: bool | None = None
     validate_output_layer_config: bool | None = None
     dtype: str | None = None
     backprop_type: str = "standard"
@@ -88,14 +88,10 @@ class ListSettings:
 
     def finish(self) -> MultiLayerConfiguration:
         """Make the network's configuration."""
-        if self.pretrain or not self.backprop:
-            raise nd.ConfigurationError(
-                f"ListBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
-            )
         if sorted(self.layers) != list(range(len(self.layers))):
             raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
         ordered = [self.layers[index] for index in range(len(self.layers))]
-        given = {name: getattr(self, name) for name in ("dtype", "validate_output_layer_config")}
+        given = {name: getattr(self, name) for name in SAID_BY_BUILDERS}
         changes = {name: value for name, value in given.items() if value is not None}
         base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
         input_type = self.input_type or self.set_input_type

@@ -74,6 +74,10 @@ class NeuralNetConfiguration(Checked):
     validate_output_layer_config : bool
         Refuse output layers whose loss and activation do not fit together, and evaluations as a classifier of
         outputs that are no probabilities; see `nn.conf.output_layers`.
+    pretrain : bool
+        Let `fit` pretrain every layer that can be before it trains on labels, as DL4J 0.9's ``pretrain(true)``.
+    backprop : bool
+        False: `fit` does not train on labels at all.
     weight_init : str or Distribution, optional
         Default of the layers; without it and `dist` Xavier's.
     activation, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
@@ -107,6 +111,8 @@ class NeuralNetConfiguration(Checked):
     terminations: TerminationCondition | Sequence[TerminationCondition] | None = None
     lbfgs_memory: IntCount = 4
     validate_output_layer_config: bool = True
+    pretrain: bool = False
+    backprop: bool = True
     activation: str | Activation = "sigmoid"
     weight_init: str | Distribution | None = None
     dist: Distribution | None = None
@@ -303,7 +309,7 @@ def graph_verb(builder: Builder) -> Builder:
 
 OF_NETWORKS = (
     "seed", "dtype", "iterations", "mini_batch", "minimize", "optimization_algo", "step_function",
-    "max_num_line_search_iterations", "terminations", "lbfgs_memory", "unused",
+    "max_num_line_search_iterations", "terminations", "lbfgs_memory", "pretrain", "backprop", "unused",
 )  # fmt: skip
 """Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 

@@ -11,6 +11,7 @@ from nd.arguments import checked
 from nd.java_enums import JavaEnum
 from optimize import Schedule
 
+from ..layers.pretraining.base import is_pretrained
 from ..terms.input_type import (
     Convolutional3DType,
     ConvolutionalFlatType,
@@ -157,6 +158,26 @@ def has_bias(layer: Any) -> bool:
 def has_layer_norm(layer: Any) -> bool:
     """Tell whether a layer at work normalises by layer."""
     return bool(getattr(layer.conf, "has_layer_norm", False))
+
+
+def is_pretrain_layer(layer: Any) -> bool:
+    """Tell whether a layer at work is one that is pretrained."""
+    return is_pretrained(layer.conf)
+
+
+def judges_by_loss(distribution: Any) -> bool:
+    """Tell whether a distribution of the reconstruction is a loss."""
+    return bool(distribution.has_loss_function)
+
+
+def is_pretrain(conf: Any) -> bool:
+    """Tell whether `fit` pretrains first."""
+    return bool(conf.base.pretrain)
+
+
+def is_backprop(conf: Any) -> bool:
+    """Tell whether `fit` trains on labels."""
+    return bool(conf.base.backprop)
 
 
 def set_params_of(layer: Any, table: Any) -> None:

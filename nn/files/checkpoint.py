@@ -21,7 +21,7 @@ from optimize.listeners.checkpoint_folder import find_checkpoint
 from ..networks.progress import Progress
 from .archive import read_vector, reading
 from .own_settings import ENTRY, names_of, written
-from .serializer import read_own, restore, write_entries
+from .serializer import UPDATER_STATE, read_own, restore, write_entries
 
 if TYPE_CHECKING:
     from ..networks.network import Network
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 OPTIMIZER_STATE = "ndwrightOptimizer.bin"
 CARRIED_STATE = "ndwrightState.bin"
 BEST_PARAMS = "ndwrightBest.bin"
+PRETRAINING = "ndwrightPretraining{}."
+"""Begins the names of entries of a layer that was pretrained, by its number."""
 
 
 def write_checkpoint(network: Network, path: Target, save_updater: bool = True) -> None:
@@ -61,9 +63,27 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     trained on, not those read ahead; complete epochs of this call of fit; the state of the network's generator), the
     settings that DL4J 1.0 does not have, and the numbers learned by an optimizer that searches along lines; its vectors
     are in ``ndwrightOptimizer.bin``, and the parameters that ``fit(..., restore_best=True)`` keeps in
-    ``ndwrightBest.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
-    an error if `fit` is to continue from there.
+    ``ndwrightBest.bin``. Layers that were pretrained have the same, and their updaters' states, in entries that begin
+    with ``ndwrightPretraining``. An iterator that cannot say where it stands brings a warning within an epoch, and an
+    error if `fit` is to continue from there.
     """
+    training, more = _training_of(network)
+    epochs = network.epoch_count + network.progress.epoch_over
+    counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
+    text, document, _ = written(counted, names_of(network))
+    document |= training
+    if network.learners:
+        document["pretraining"] = {"layer": network.pretraining, "learners": _learners_of(network, save_updater, more)}
+    try:
+        more[ENTRY] = json.dumps(document, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        must = "the iterator's state must be numbers, strings, lists and dicts"
+        raise nd.DataError(f"save_checkpoint: {must}, got {error}.") from error
+    write_entries(network, path, text, save_updater, more, compressed=False)
+
+
+def _training_of(network: Network, prefix: str = "") -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the progress of a network's training, and what its optimizer has learned, as a document and entries."""
     fits = network.progress
     if network.is_init_called():
         network.updater.guard.check(network)  # which may put the counters back
@@ -71,26 +91,32 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
         fits.call.check_position()
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
-        warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
+        warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=4)
     learned = network.current_solver().optimizer.get_state()
-    numbers = [number.hex() for number in learned.numbers]
-    epochs = network.epoch_count + fits.epoch_over
-    counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
-    text, document, _ = written(counted, names_of(network))
-    document |= {"progress": progress.to_json(), "optimizer": numbers}
-    try:
-        more = {ENTRY: json.dumps(document, allow_nan=False).encode()}
-    except (TypeError, ValueError) as error:
-        must = "the iterator's state must be numbers, strings, lists and dicts"
-        raise nd.DataError(f"save_checkpoint: {must}, got {error}.") from error
+    entries: dict[str, bytes] = {}
     with nd.use_backend(network.backend):
         for name, arrays in ((OPTIMIZER_STATE, learned.vectors), (CARRIED_STATE, progress.state)):
             if arrays:
                 flat = [nd.reshape(nd.copy(array), (-1,)) for array in arrays]
-                more[name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
+                entries[prefix + name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
     if progress.best_params is not None:
-        more[BEST_PARAMS] = serde.to_bytes(progress.best_params, "c")
-    write_entries(network, path, text, save_updater, more, compressed=False)
+        entries[prefix + BEST_PARAMS] = serde.to_bytes(progress.best_params, "c")
+    return {"progress": progress.to_json(), "optimizer": [number.hex() for number in learned.numbers]}, entries
+
+
+def _learners_of(network: Network, save_updater: bool, more: dict[str, bytes]) -> dict[str, Any]:
+    """Return the same of every layer that was pretrained, by its number, with counters; entries go to `more`."""
+    documents = {}
+    for number, learner in network.learners.items():
+        prefix = PRETRAINING.format(number)
+        document, entries = _training_of(learner, prefix)
+        more |= entries
+        with nd.use_backend(network.backend):
+            if save_updater and learner.updater_state().shape[1]:
+                more[prefix + UPDATER_STATE] = serde.to_bytes(learner.updater_state(), "c")
+        epochs = learner.epoch_count + learner.progress.epoch_over
+        documents[str(number)] = {**document, "counts": [learner.iteration_count, epochs]}
+    return documents
 
 
 def read_checkpoint(path: Source, number: int | None = None, kind: type[Network] | None = None) -> Network:
@@ -135,6 +161,33 @@ def _read(path: str, archive: zipfile.ZipFile, kind: type[Network] | None) -> Ne
     document = read_own(path, archive)
     if "progress" not in document:
         return network
+    _go_on(network, path, archive, document)
+    pretraining = document.get("pretraining")
+    if pretraining is not None:
+        _go_on_pretraining(network, path, archive, pretraining)
+    return network
+
+
+def _go_on_pretraining(network: Network, path: str, archive: zipfile.ZipFile, document: Any) -> None:
+    """Put what is written of layers that were pretrained where it was."""
+    from ..networks.pretraining import learner_of, pretrained_layers
+
+    known = {str(number): number for number in pretrained_layers(network)}
+    try:
+        network.pretraining = None if document["layer"] is None else known[str(document["layer"])]
+        for name, written_one in document["learners"].items():
+            learner, prefix = learner_of(network, known[name]), PRETRAINING.format(name)
+            learner.iteration_count, learner.epoch_count = map(int, written_one["counts"])
+            if prefix + UPDATER_STATE in archive.namelist():
+                m = learner.updater_state().shape[1]
+                learner.set_updater_state(read_vector(path, archive, prefix + UPDATER_STATE, m))
+            _go_on(learner, path, archive, written_one, prefix)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path}: malformed pretraining, {type(error).__name__}: {error}.") from error
+
+
+def _go_on(network: Network, path: str, archive: zipfile.ZipFile, document: Any, prefix: str = "") -> None:
+    """Let the next call of fit go on as a document and its entries say."""
     progress = Progress.from_json(document["progress"])
     if progress.steps >= network.conf.iterations:
         raise FormatError(
@@ -142,13 +195,12 @@ def _read(path: str, archive: zipfile.ZipFile, kind: type[Network] | None) -> Ne
         )
     best = None
     if progress.best_epoch is not None:
-        best = read_vector(path, archive, BEST_PARAMS, network.num_params())
+        best = read_vector(path, archive, prefix + BEST_PARAMS, network.num_params())
     network.progress.awaited = replace(progress, state=(), best_params=best)
     network.state = _carried(network, path, archive, progress.state)
-    _teach(network, path, archive, document.get("optimizer", []))
+    _teach(network, path, archive, document.get("optimizer", []), prefix + OPTIMIZER_STATE)
     if progress.random is not None:
         network.random.set_state(progress.random)
-    return network
 
 
 def _carried(network: Network, path: str, archive: zipfile.ZipFile, shapes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -164,7 +216,7 @@ def _carried(network: Network, path: str, archive: zipfile.ZipFile, shapes: tupl
     )
 
 
-def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: object) -> None:
+def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: object, name: str) -> None:
     """Give the network's optimizer the vectors and numbers that it had learned."""
     try:
         numbers = tuple(map(float.fromhex, written if isinstance(written, list) else [None]))
@@ -172,10 +224,10 @@ def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: objec
         raise FormatError(f"{path}: the optimizer's numbers must be hexadecimal, got {written!r:.200}.") from error
     vectors: tuple[Any, ...] = ()
     n = network.num_params()
-    if OPTIMIZER_STATE in archive.namelist():
-        flat = read_vector(path, archive, OPTIMIZER_STATE, None, n * (2 * network.conf.lbfgs_memory))
+    if name in archive.namelist():
+        flat = read_vector(path, archive, name, None, n * (2 * network.conf.lbfgs_memory))
         if n == 0 or flat.shape[1] % n:
-            raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {flat.shape[1]:,}.")
+            raise FormatError(f"{path}: {name} must hold vectors of {n:,} numbers, got {flat.shape[1]:,}.")
         flat = nd.as_array(flat, network.dtype)
         vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:

@@ -75,6 +75,30 @@ def _decode_preprocessor(data: object) -> object:
     return PREPROCESSOR.decode(data)
 
 
+def _encode_reconstruction(distribution: object) -> object:
+    from .reconstruction_json import RECONSTRUCTION
+
+    return RECONSTRUCTION.encode(distribution)
+
+
+def _decode_reconstruction(data: object) -> object:
+    from .reconstruction_json import RECONSTRUCTION
+
+    return RECONSTRUCTION.decode(data)
+
+
+def _loss_to_name(loss: object) -> object:
+    from .reconstruction_json import LOSS_NAME
+
+    return LOSS_NAME.encode(loss)
+
+
+def _loss_from_name(name: object) -> object:
+    from .reconstruction_json import LOSS_NAME
+
+    return LOSS_NAME.decode(name)
+
+
 def _encode_vertex(vertex: Any) -> object:
     from .vertices_json import vertex_to_json
 
@@ -108,6 +132,7 @@ CODECS: dict[str, Codec] = {
     "layer": Codec(_encode_wrapped, _decode_wrapped),
     "layer conf": Codec(_encode_layer_conf, _decode_layer_conf),
     "loss": LOSS,
+    "loss name": Codec(_loss_to_name, _loss_from_name),
     "mode": MODE,
     "normalization": NORMALIZATION,
     "number": NUMBER,
@@ -121,6 +146,7 @@ CODECS: dict[str, Codec] = {
     "pooling": POOLING,
     "preprocessor": Codec(_encode_preprocessor, _decode_preprocessor),
     "real": Codec(float, number),
+    "reconstruction": Codec(_encode_reconstruction, _decode_reconstruction),
     "size": Codec(lambda size: size or 0, lambda size: size or None),  # a size not inferred yet is 0 in Java
     "sizes": Codec(
         lambda value: None if value is None else list(value),

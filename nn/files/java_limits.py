@@ -120,6 +120,12 @@ def _has_norm_over_vectors(layer: Any) -> bool:
     return any(not _names_of(norm).isdisjoint(_NORMS) and _is_over_vectors(norm) for norm in layer.constraints or ())
 
 
+def _has_norm_of_factors(layer: Any) -> bool:
+    """Tell whether a norm holds the weights of a layer that multiplies number by number."""
+    norms = [norm for norm in layer.constraints or () if not _names_of(norm).isdisjoint(_NORMS)]
+    return any("W" in (norm.params or ()) and max(norm.dimensions or (1,)) > 0 for norm in norms)
+
+
 def has_noisy_bias(layer: object) -> bool:
     """Tell whether a layer has noise that is drawn for its bias too."""
     return bool(getattr(getattr(layer, "weight_noise", None), "apply_to_biases", False))
@@ -187,8 +193,8 @@ LIMITS = (
               lambda part: part.conf.base.dtype == "float64" and _has_places(part)),
     JavaLimit("L2NormalizeVertex over some axes", "fails for images and series", TRAIN, ("L2NormalizeVertex",),
               lambda part: bool(part.part.dimension) and _has_places(part)),
-    JavaLimit("LBFGS above FrozenLayerWithBackprop", "the gradient is taken for one of all parameters", TRAIN,
-              ("FrozenLayerWithBackprop",), lambda part: part.conf.optimization_algo == "lbfgs"),
+    JavaLimit("LBFGS above frozen layers", "the gradient is taken for one of all parameters", TRAIN,
+              ("FrozenLayer", "FrozenLayerWithBackprop"), lambda part: part.conf.optimization_algo == "lbfgs"),
     JavaLimit("LearnedSelfAttentionLayer", "fails", RUN, ("LearnedSelfAttentionLayer",)),
     JavaLimit("MergeVertex of volumes NDHWC", "merges the depth", RUN, ("MergeVertex",),
               lambda part: _is_over_volumes(part) and part.has_channels_last()),
@@ -199,6 +205,7 @@ LIMITS = (
               lambda part: _is_not_square(part) and not part.has_channels_last()),
     JavaLimit("PoolHelperVertex, channels last", "takes a channel away in the place of a row", RUN,
               ("PoolHelperVertex",), Part.has_channels_last),
+    JavaLimit("RBM", "there is none since release 1.0", OPEN, ("RBM",)),
     JavaLimit("RnnLossLayer of series NWC", "takes its input for the labels", RUN, ("RnnLossLayer",),
               lambda part: part.part.data_format == "NWC"),
     JavaLimit("RnnOutputLayer without a bias", "fails", RUN, ("RnnOutputLayer",), lambda part: not part.part.has_bias),
@@ -212,6 +219,8 @@ LIMITS = (
               lambda part: "SpatialDropout" in _names_of(part.part.drop_out)),
     JavaLimit("SubsetVertex, channels last", "takes rows of images, steps of series", RUN, ("SubsetVertex",),
               Part.has_channels_last),
+    JavaLimit("VariationalAutoencoder with weight noise", "fails", TRAIN, ("VariationalAutoencoder",),
+              lambda part: part.part.weight_noise is not None),
     JavaLimit("activations of SameDiff layers", "are not all there", RUN, _ACTIVATE_BY_SAME_DIFF,
               lambda part: type(part.part.activation).__name__ in _NOT_IN_SAME_DIFF),
     JavaLimit("equal norms", "MinMaxNormConstraint fails where both are equal", TRAIN, ("MinMaxNormConstraint",),
@@ -227,6 +236,8 @@ LIMITS = (
     JavaLimit("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails", TRAIN,
               _UNSHARED, lambda part: _has_norm_over_vectors(part.part)),
     JavaLimit("norm of a scalar", "fails", TRAIN, _NORMS, lambda part: "r" in (part.part.params or ())),
+    JavaLimit("norm of factors", "as they are opened they are a vector, and a norm over its axis 1 fails", TRAIN,
+              ("ElementWiseMultiplicationLayer",), lambda part: _has_norm_of_factors(part.part)),
     JavaLimit("output that is read", "an output that another vertex reads: fails", TRAIN, ("LayerConf", "VertexConf"),
               _reads_an_output),
     JavaLimit("wide response normalisation", "fails: the window is wider than the channels", RUN,

@@ -139,13 +139,17 @@ PREPROCESSOR = part_codec(
 def conf_to_json(conf: NetworkConfiguration, layer: LayerConf | None) -> Json:
     """Return the settings of a network around one layer, as DL4J writes them; None for those of the whole."""
     base = conf.base
-    names = [] if layer is None else [spec.name for spec in layer.param_specs()]
+    specs = () if layer is None else layer.param_specs()
+    names = [spec.name for spec in specs]
     names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
+    counts = conf.iteration_count, conf.epoch_count
+    # Java's pretraining of a layer goes on from its own, with a state that begins anew.
+    iterations, epochs = (0, 0) if any(spec.pretrained for spec in specs) else counts
     return {
         "cacheMode": base.unused.get("cacheMode", "NONE"),
         "dataType": _DATA_TYPES[str(base.dtype)],
-        "epochCount": conf.epoch_count,
-        "iterationCount": conf.iteration_count,
+        "epochCount": epochs,
+        "iterationCount": iterations,
         "layer": None if layer is None else layer_to_json(layer),
         "maxNumLineSearchIterations": base.max_num_line_search_iterations,
         "miniBatch": base.mini_batch,
@@ -307,6 +311,8 @@ def settings_of(data: Json, noted: Mapping[str, Any]) -> dict[str, Any]:
         step_function=noted["step"],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
         validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
+        backprop=data.get("backprop") is not False,
+        pretrain=data.get("pretrain") is True,
         unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
     )
     return {

@@ -27,7 +27,10 @@ OTHER_NAMES = "class_names_of_other_outputs"
 Names: TypeAlias = "Sequence[Sequence[str] | None]"
 """Of the classes of every output, None where they are not known."""
 _KIND = "termination condition"
-DEFAULTS: dict[str, Any] = {"iterations": 1, "lbfgs_memory": 4, "step_function": None, "terminations": None}
+DEFAULTS: dict[str, Any] = {
+    "backprop": True, "iterations": 1, "lbfgs_memory": 4, "pretrain": False, "step_function": None,
+    "terminations": None,
+}  # fmt: skip
 
 
 def own_settings(base: NeuralNetConfiguration) -> dict[str, object]:

@@ -64,6 +64,18 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Pooling1D as Pooling1D
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
+    from .pretraining.autoencoder import AutoEncoder as AutoEncoder
+    from .pretraining.base import BasePretrainNetwork as BasePretrainNetwork
+    from .pretraining.distributions import BernoulliReconstructionDistribution as BernoulliReconstructionDistribution
+    from .pretraining.distributions import CompositeReconstructionDistribution as CompositeReconstructionDistribution
+    from .pretraining.distributions import (
+        ExponentialReconstructionDistribution as ExponentialReconstructionDistribution,
+    )
+    from .pretraining.distributions import GaussianReconstructionDistribution as GaussianReconstructionDistribution
+    from .pretraining.distributions import LossFunctionWrapper as LossFunctionWrapper
+    from .pretraining.distributions import ReconstructionDistribution as ReconstructionDistribution
+    from .pretraining.rbm import RBM as RBM
+    from .pretraining.variational import VariationalAutoencoder as VariationalAutoencoder
     from .recurrent.attention import LearnedSelfAttentionLayer as LearnedSelfAttentionLayer
     from .recurrent.attention import SelfAttentionLayer as SelfAttentionLayer
     from .recurrent.bidirectional import Bidirectional as Bidirectional
@@ -82,6 +94,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
     __name__,
     {
         "activation": "core.activation:ActivationLayer",
+        "auto_encoder": "pretraining.autoencoder:AutoEncoder",
         "batch_normalization": "normalization.batch_normalization:BatchNormalization",
         "bidirectional": "recurrent.bidirectional:Bidirectional",
         "capsule": "capsules.capsules:CapsuleLayer",
@@ -120,6 +133,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
         "primary_capsules": "capsules.primary_capsules:PrimaryCapsules",
+        "rbm": "pretraining.rbm:RBM",
         "recurrent_attention": "recurrent.recurrent_attention:RecurrentAttentionLayer",
         "repeat_vector": "core.repeat_vector:RepeatVector",
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
@@ -136,6 +150,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "upsampling1d": "convolution.upsampling:Upsampling1D",
         "upsampling2d": "convolution.upsampling:Upsampling2D",
         "upsampling3d": "convolution.upsampling:Upsampling3D",
+        "variational_autoencoder": "pretraining.variational:VariationalAutoencoder",
         "zero_padding": "convolution.zero_padding:ZeroPaddingLayer",
         "zero_padding1d": "convolution.zero_padding:ZeroPadding1DLayer",
         "zero_padding3d": "convolution.zero_padding:ZeroPadding3DLayer",
@@ -147,6 +162,12 @@ if not TYPE_CHECKING:
     _NAMES = LAYERS.modules({
         "base": "BaseLayerConf FeedForwardConf LayerConf ParamSpec",
         "convolution.convolution1d": "Convolution1D",
+        "pretraining.base": "BasePretrainNetwork",
+        "pretraining.distributions": (
+            "BernoulliReconstructionDistribution CompositeReconstructionDistribution "
+            "ExponentialReconstructionDistribution GaussianReconstructionDistribution LossFunctionWrapper "
+            "ReconstructionDistribution"
+        ),
         "runtime": "LayerRuntime",
         "same_diff": "SameDiffConf",
         "pooling.subsampling": "Pooling2D",

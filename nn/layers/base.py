@@ -210,8 +210,8 @@ class LayerConf(Checked):
 
     @checked
     def is_pretrain_param(self, name: str) -> bool:
-        """Return whether a parameter is trained by pretraining alone; none of this library's is."""
-        return False
+        """Return whether a parameter is trained by pretraining alone, as a visible bias is."""
+        return any(spec.pretrained for spec in self.param_specs() if spec.name == name)
 
     def param_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name -> shape, in the order of the flat vector."""

@@ -12,6 +12,14 @@ from .wrapping import WrappingRuntime
 STEP_BY_STEP = (2, 1, 0)
 """Axes of series as Java's recurrent layers leave them: the examples are fastest, the steps slowest."""
 
+BY_COLUMNS = (1, 0)
+"""Axes of rows as Java's product of two matrices leaves them: the examples are fastest."""
+
+
+def comes_by_columns(source: object) -> bool:
+    """Tell whether what a layer hands on lies so in Java's memory."""
+    return bool(getattr(getattr(source, "innermost", source), "gives_columns", False))
+
 
 class InOrder:
     """A dropout that has a draw for every number of the input, with the axes in another order, the last fastest.

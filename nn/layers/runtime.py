@@ -282,11 +282,10 @@ class LayerRuntime(Part, metaclass=ExplainedType):
     @cached_property
     def noising(self) -> Noising | None:
         """Weight noise at work, None when there is none."""
-        noise, specs = getattr(self.conf, "weight_noise", None), {spec.name: spec for spec in self.conf.param_specs()}
-        names = [name for name in (specs if self.noised is None else self.noised) if name in specs]
-        if noise is None or not names:
-            return None
-        return Noising(noise, NumbersInForce(noise, self.dtype), [specs[name] for name in names])
+        noise = getattr(self.conf, "weight_noise", None)
+        specs = {spec.name: spec for spec in self.conf.param_specs() if not spec.pretrained}
+        noised = [specs[name] for name in (specs if self.noised is None else self.noised) if name in specs]
+        return Noising(noise, NumbersInForce(noise, self.dtype), noised) if noise is not None and noised else None
 
     # ---- products, activations and masks
 
@@ -379,13 +378,14 @@ class LayerRuntime(Part, metaclass=ExplainedType):
             raise nd.ShapeError(f"{self.label}: {key} must be {list(view.shape)}, got {list(value.shape)}.")
         nd.assign(view, value)
 
-    def param_table(self) -> dict[str, Array]:
-        """Return name -> view of every parameter."""
-        return dict(self.params)
+    def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
+        """Return name -> view of every parameter, or of those alone that training on labels changes."""
+        left_out = {spec.name for spec in self.conf.param_specs() if spec.pretrained and backprop_params_only}
+        return {name: view for name, view in self.params.items() if name not in left_out}
 
-    def num_params(self) -> int:
-        """Return the number of elements of all parameters."""
-        return sum(spec.length for spec in self.conf.param_specs())
+    def num_params(self, backwards: bool = False) -> int:
+        """Return the number of elements of all parameters, `backwards` of those that training on labels changes."""
+        return sum(spec.length for spec in self.conf.param_specs() if not (backwards and spec.pretrained))
 
     # ---- checks
 

@@ -63,7 +63,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     """
 
     _not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "batch", "_feature_buffers", "gradients", "last", "layers", "listeners",
+        "_solver", "_vectors", "batch", "_feature_buffers", "gradients", "last", "layers", "learners", "listeners",
         "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "_turns",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
@@ -107,9 +107,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         nd.random.set_random(generator)
         return self
 
-    def make(self, params: Any, generator: Random) -> None:
-        """Make everything but the thread's current generator; `init` for those who bring one."""
-        vectors = FlatVectors(self.conf)
+    def make(self, params: Any, generator: Random, memory: Array | None = None) -> None:
+        """Make everything but the thread's generator, `init` for those who bring one; `memory` is another network's."""
+        vectors = FlatVectors(self.conf, memory)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
         self.propagation = shared.propagation(vectors.params, vectors.gradient, one_by_one=True)
         self.gradients = GradientComputer(shared)
@@ -192,16 +192,16 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     @checked
     def num_params(self, backwards: bool = False) -> int:
-        """Return the length of the parameter vector; `backwards` is Java's, and changes nothing."""
-        return self.conf.layout().length
+        """Return the length of the parameter vector; `backwards` leaves out what pretraining alone trains."""
+        return sum(view.spec.length for view in self.conf.layout().views if not (backwards and view.spec.pretrained))
 
     @checked
     def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
         """Return key -> view in its own shape: ``"0_W"`` is the weight of layer 0, ``"conv1_W"`` that of a vertex.
 
-        All are trained by backprop.
+        `backprop_params_only` leaves out what pretraining alone trains.
         """
-        return dict(self.vectors.param_table)
+        return self.vectors.table(backprop_params_only)
 
     @checked
     def get_param(self, key: str) -> Array:

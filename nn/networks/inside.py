@@ -98,24 +98,27 @@ class Inside(Inference):
 
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
-        """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
+        """Return the sum of the penalties on the parameters, by default on those that training on labels changes."""
         self.check_init()
+        if not backprop_params_only:
+            return self._penalty_by(Regularization, False)
         with Restoring(), self.on_backend():
             return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
     @checked
     def calc_l1(self, backprop_params_only: bool = True) -> float:
         """Return the part of the penalties that is L1's."""
-        return self._penalty_by(L1Regularization)
+        return self._penalty_by(L1Regularization, backprop_params_only)
 
     @checked
     def calc_l2(self, backprop_params_only: bool = True) -> float:
         """Return the part of the penalties that is L2's; weight decay has its own."""
-        return self._penalty_by(L2Regularization)
+        return self._penalty_by(L2Regularization, backprop_params_only)
 
-    def _penalty_by(self, kind: type[Regularization]) -> float:
-        penalties = [(flat, penalty) for flat, penalty in self.vectors.penalties if type(penalty) is kind]
+    def _penalty_by(self, kind: type[Regularization], backprop_params_only: bool) -> float:
         with Restoring(), self.on_backend():
+            every = self.vectors.all_penalties(backprop_params_only)
+            penalties = [(flat, penalty) for flat, penalty in every if isinstance(penalty, kind)]
             counts = self.iteration_count, self.epoch_count
             scores = (penalty.score(flat, penalty.at(*counts)) for flat, penalty in penalties)
             return sum((nd.item(nd.as_array(score)) for score in scores), 0.0)

@@ -10,9 +10,9 @@ from nd.files.writing import Target
 from ..terms import late
 from ..terms.input_type import InputType
 from .inside import Inside
+from .pretrainable import Pretrainable
 from .saving import Saved
 from .streaming import Streaming
-from .trainable import Trainable
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -25,7 +25,7 @@ INNER = frozenset({
 """Methods that the library itself calls, most of them in every step: they are not looked at when a call fails."""
 
 
-class Network(Trainable, Inside, Streaming, Saved):
+class Network(Pretrainable, Inside, Streaming, Saved):
     """Shared by all networks: training, prediction, a look inside, files and copies, a picture.
 
     Whatever a class of networks calls a method, a call that does not fit it is refused with what is meant.

@@ -103,7 +103,7 @@ class Saved(NetworkCore):
         kept = {name: value for name, value in vars(network).items() if name not in self._not_copied}
         if not network.is_init_called():
             return {"kept": kept}
-        kept["random"] = network.random.copy()
+        kept["random"], learners = network.random.copy(), vars(network).get("learners", {})
         with Restoring(), network.on_backend():
             network.updater.guard.settle(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
@@ -114,6 +114,7 @@ class Saved(NetworkCore):
                 "updater_state": nd.to_host(nd.copy(network.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
                 "progress": (network.progress.awaited, network.progress.now()),
+                "pretraining": {number: one.training_state() for number, one in learners.items()},
                 "score": network.score(),
                 "state": tuple(map(nd.to_host, network.state)),
                 "stored": tuple(None if one is None else nd.to_host(nd.copy(one)) for one in network.stored or ()),
@@ -139,6 +140,11 @@ class Saved(NetworkCore):
             vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
             network.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
         network.progress.awaited, network.progress.last = state["progress"]
+        if state.get("pretraining"):
+            from .pretraining import learner_of  # which most programs do not need
+
+            for number, kept_one in state["pretraining"].items():
+                learner_of(network, number).set_training_state(kept_one)  # type: ignore[arg-type]
         network.last = StepResult(state["score"], 0.0, 0, network.vectors.gradients, known_score=state["score"])
         network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
         stored = (None if array is None else nd.as_array(array, network.dtype) for array in state["stored"])

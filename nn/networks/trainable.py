@@ -164,7 +164,9 @@ class Trainable(NetworkCore):
             batch_size, shuffle, validation_data, class_weight, sample_weight, validation_split or None, patience,
             restore_best, monitor, metrics, loss_weights, shards,
         )  # fmt: skip
-        return Training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
+        training, base = Training(self, data, labels, epochs, settings), self.conf.base  # type: ignore[arg-type]
+        early = base.pretrain or not base.backprop
+        return self._pretrained_first(training) if early else training.run()  # type: ignore[attr-defined]
 
     @checked
     def stop_training(self, reason: str = "") -> None:
@@ -242,11 +244,10 @@ class Trainable(NetworkCore):
         series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
         needed = len(step.features) + len(step.labels) if conf.needs_series else 0
         if len(series.lengths) > 1 or sum(series.features + series.labels) < needed:
-            shapes = [[list(array.shape) for array in group] for group in (step.features, step.labels)]
+            shapes = [", ".join(str(list(array.shape)) for array in group) for group in (step.features, step.labels)]
             raise nd.ShapeError(
                 f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
-                f"{' and '.join(', '.join(map(str, group)) for group in shapes)}. Set backprop_type='standard' for "
-                "others."
+                f"{' and '.join(shapes)}. Set backprop_type='standard' for others."
             )
         return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..conf.nodes import sources_of
 from ..layers.convolution.pooled_convolution import paired
-from ..layers.draw_order import STEP_BY_STEP, draw_in
+from ..layers.draw_order import BY_COLUMNS, STEP_BY_STEP, comes_by_columns, draw_in
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration, Source
@@ -91,6 +91,8 @@ def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: objec
     own = getattr(layer.runtime, "draw_axes", None)
     if own is not None or preprocessor is not None:
         return own or getattr(preprocessor, "draw_axes", None)
+    if comes_by_columns(source):
+        return BY_COLUMNS
     recurrent = getattr(layer.innermost, "gives_steps", False)
     return STEP_BY_STEP if recurrent and getattr(source, "gives_steps", False) else None
 

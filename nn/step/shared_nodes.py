@@ -133,7 +133,10 @@ def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
         layer = outer.innermost
         noise = getattr(layer, "weight_noise", None)
         yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        names = ("drop_out", "activation", "gate_activation", "loss", "preprocessor")
+        names = (
+            "drop_out", "activation", "gate_activation", "loss", "preprocessor", "pzx_activation",
+            "reconstruction_loss", "reconstruction_distribution",
+        )  # fmt: skip
         yield from (getattr(layer, name, None) for name in names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import nd
@@ -29,6 +30,8 @@ class FlatVectors:
     Parameters
     ----------
     conf : NetworkConfiguration
+    params : array ``[1, n]``, optional
+        Memory of parameters that another network has, too; without it they are zeros.
 
     Attributes
     ----------
@@ -46,11 +49,11 @@ class FlatVectors:
         Bounds that the parameters are held to after an update.
     """
 
-    def __init__(self, conf: NetworkConfiguration) -> None:
+    def __init__(self, conf: NetworkConfiguration, params: Array | None = None) -> None:
         self.conf, self.backend = conf, nd.backend()
         self.layout = conf.layout()
         check_parameters(conf, self.layout.length)
-        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype) if params is None else params
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         segments = self._segments()
@@ -107,8 +110,24 @@ class FlatVectors:
             layer, spec = self._layer_conf(view), view.spec
             updater = NoOp() if spec.running else layer.updater_of(spec.bias)
             penalties = penalties_on(layer, spec)
-            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided))
+            resting = view.layer if spec.pretrained else None
+            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
         return segments
+
+    def table(self, backprop_params_only: bool = False) -> dict[str, Array]:
+        """Return key -> view of every parameter, or of those alone that training on labels changes."""
+        resting = {view.key for view in self.layout.views if view.spec.pretrained and backprop_params_only}
+        return {key: view for key, view in self.param_table.items() if key not in resting}
+
+    def all_penalties(self, backprop_params_only: bool) -> list[tuple[Array, Regularization]]:
+        """Return flat parameters and penalties on them, or on those alone that training on labels changes."""
+        resting = [
+            (view.flat(self.params), penalty)
+            for view in self.layout.views
+            if view.spec.pretrained and not backprop_params_only
+            for penalty in penalties_on(self._layer_conf(view), replace(view.spec, pretrained=False))
+        ]
+        return [*self.penalties, *resting]
 
     def _normalized(self) -> list[NormalizedLayer]:
         """Return the layers whose gradient is normalised."""
@@ -133,4 +152,5 @@ def copy_vector(who: str, source: object, target: Array) -> None:
 
 def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
     """Return the penalties on one parameter of a layer, in the order in which they are applied."""
-    return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
+    unpenalised = spec.running or spec.pretrained or not spec.penalised
+    return () if unpenalised else merged(layer.regularization_of(spec.bias))

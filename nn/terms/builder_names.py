@@ -37,6 +37,8 @@ UNUSED_OF_NETWORKS = {
     "training_workspace_mode": "trainingWorkspaceMode",
 }  # fmt: skip
 """The same of networks: kept in `NeuralNetConfiguration.unused`."""
+SAID_BY_BUILDERS = ("backprop", "dtype", "pretrain", "validate_output_layer_config")
+"""Settings of networks that builders of layers and of graphs take, too."""
 IGNORED_BY_NETWORKS = frozenset({"cudnn_algo_mode", "gain_init", "set_iwm", "set_twm"})
 """Java's defaults that no layer of this library uses."""
 IGNORED_BY_LISTS = frozenset({"damping_factor", "override_nin_upon_build"})

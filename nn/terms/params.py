@@ -75,6 +75,8 @@ class ParamSpec(Checked):
         Whether a weight starts as the layer's `weight_init_recurrent` says, where that is given.
     lstm : bool
         Whether it is one of LSTM units of tanh and sigmoid.
+    pretrained : bool
+        Whether pretraining alone trains it, such as a visible bias: backprop leaves it, and writes zeros.
     fans_since_m2 : tuple of float, optional
         fan_in and fan_out in Java since 1.0.0-M2, where they are others; see `nd.random.set_release`.
     """
@@ -92,6 +94,7 @@ class ParamSpec(Checked):
     divided: bool = True
     recurrent: bool = False
     lstm: bool = False
+    pretrained: bool = False
     fans_since_m2: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:

@@ -168,22 +168,11 @@ def _ignored_verb(builder: Builder, value: object) -> Builder:
     return builder
 
 
-def _only_verb(name: str, expected: bool) -> Callable[[Builder, object], Builder]:
-    def check(builder: Builder, value: Any) -> Builder:
-        if str(getattr(value, "value", value)).lower() != str(expected).lower():
-            raise nd.ConfigurationError(f"FineTuneConfiguration: {name} must be {expected!r}, got {value!r}.")
-        return builder
-
-    return check
-
-
 FineTuneConfiguration.builder_verbs = {
     **PENALTY_VERBS,
     **WEIGHT_INIT_VERBS,
-    "backprop": _only_verb("backprop", True),
     "cudnn_algo_mode": _ignored_verb,
     "dropout": lambda builder, dropout: builder.drop_out(dropout),
     "inference_workspace_mode": _ignored_verb,
-    "pretrain": _only_verb("pretrain", False),
     "training_workspace_mode": _ignored_verb,
 }

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
         MaxScoreIterationTerminationCondition,
         MaxTimeIterationTerminationCondition,
     )
+    from .reconstruction_scores import (
+        AutoencoderScoreCalculator,
+        VAEReconErrorScoreCalculator,
+        VAEReconProbScoreCalculator,
+    )
     from .savers import InMemoryModelSaver, LocalFileModelSaver
     from .score_calculators import (
         ClassificationScoreCalculator,
@@ -51,6 +56,9 @@ else:
                 "InvalidScoreIterationTerminationCondition MaxScoreIterationTerminationCondition "
                 "MaxTimeIterationTerminationCondition"
             ),
+            "reconstruction_scores": (
+                "AutoencoderScoreCalculator VAEReconErrorScoreCalculator VAEReconProbScoreCalculator"
+            ),
             "savers": "InMemoryModelSaver LocalFileModelSaver",
             "score_calculators": (
                 "ClassificationScoreCalculator DataSetLossCalculator ROCScoreCalculator RegressionScoreCalculator"
@@ -60,6 +68,7 @@ else:
     )
 
 __all__ = [
+    "AutoencoderScoreCalculator",
     "BestScoreEpochTerminationCondition",
     "ClassificationScoreCalculator",
     "DataSetLossCalculator",
@@ -82,4 +91,6 @@ __all__ = [
     "ScoreCalculator",
     "ScoreImprovementEpochTerminationCondition",
     "TerminationReason",
+    "VAEReconErrorScoreCalculator",
+    "VAEReconProbScoreCalculator",
 ]

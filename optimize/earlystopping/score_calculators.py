@@ -45,7 +45,7 @@ class DataSetLossCalculator(metaclass=ExplainedType):
 
     @checked
     def __init__(self, iterator: Data | Iterable[Any], average: bool = True) -> None:
-        self.iterator, self.average = _data_sets("DataSetLossCalculator", iterator), average
+        self.iterator, self.average = data_sets("DataSetLossCalculator", iterator), average
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
@@ -90,7 +90,7 @@ class ClassificationScoreCalculator(metaclass=ExplainedType):
     @checked
     def __init__(self, metric: str, iterator: Data | Iterable[Any], *, output: object = 0) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
-        self.iterator, self.output = _data_sets("ClassificationScoreCalculator", iterator), output
+        self.iterator, self.output = data_sets("ClassificationScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
@@ -133,7 +133,7 @@ class RegressionScoreCalculator(metaclass=ExplainedType):
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
-        self.iterator, self.output = _data_sets("RegressionScoreCalculator", iterator), output
+        self.iterator, self.output = data_sets("RegressionScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
@@ -202,7 +202,7 @@ class ROCScoreCalculator(metaclass=ExplainedType):
     def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Any], *, output: object = 0) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
-        self.iterator, self.output = _data_sets("ROCScoreCalculator", iterator), output
+        self.iterator, self.output = data_sets("ROCScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
@@ -220,5 +220,6 @@ def _evaluated(model: EarlyStoppingModel, data: object, evaluation: object, outp
     return shown
 
 
-def _data_sets(who: str, data: object) -> Iterable[Any]:
+def data_sets(who: str, data: object) -> Iterable[Any]:
+    """Return what a calculator is given as an iterable of minibatches; raise ConfigurationError where it is none."""
     return data if isinstance(data, MinibatchIterator) else Minibatches(who, data)

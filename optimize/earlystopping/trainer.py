@@ -45,6 +45,24 @@ class _PlainLoop:
         """Do nothing."""
 
 
+class _PretrainingLoop:
+    """Steps of pretraining of one layer."""
+
+    history = None
+
+    def __init__(self, model: Any, layer: int | str) -> None:
+        self._model, self._layer = model, layer
+
+    def fit_batch(self, batch: object) -> None:
+        """Pretrain on a minibatch; what listeners stop ends the whole."""
+        stopped = self._model.pretrain_layer(self._layer, batch).stopped
+        if stopped is not None:
+            self._model.stop_training(stopped)
+
+    def end_epoch(self) -> None:
+        """Do nothing."""
+
+
 @overridable
 class EarlyStoppingTrainer(metaclass=ExplainedType):
     """Trains a network epoch by epoch until a condition is met.
@@ -97,6 +115,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
         self.conf, self.model, self.listener = conf, model, listener or EarlyStoppingListener()
         self._iterator = _as_iterator(train_iterator, model)
         self._class_weight = class_weight
+        self._layer: int | str | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -141,8 +160,35 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
         self.listener.on_completion(result)
         return result
 
+    @checked
+    def pretrain(self, layer: int | str = 0) -> EarlyStoppingResult:
+        """Pretrain one layer in the place of training on labels; return the reason of the end, and the best model.
+
+        Parameters
+        ----------
+        layer : int or str
+            Number or name, see `MultiLayerNetwork.pretrain_layer`.
+
+        Raises
+        ------
+        ConfigurationError, DataError, OSError
+            As of `fit`; or the layer is none that is pretrained.
+
+        Notes
+        -----
+        Iteration conditions are asked about the score of the reconstruction. Source: DL4J
+        ``BaseEarlyStoppingTrainer.pretrain``, which pretrains the first layer.
+        """
+        self._layer = layer
+        try:
+            return self.fit()
+        finally:
+            self._layer = None
+
     def _begin_loop(self) -> Any:
         """Return what takes the steps; networks have one that knows of classes and writes a history."""
+        if self._layer is not None:
+            return _PretrainingLoop(self.model, self._layer)
         if hasattr(self.model, "own_loop"):
             return self.model.own_loop(self._iterator, self._class_weight)
         if self._class_weight is not None:

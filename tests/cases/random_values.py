@@ -12,6 +12,12 @@ import nd
 from nd.activations import ACTIVATIONS, Activation
 from nd.arguments import NonNegative, Range
 from nd.losses import LOSSES, Loss
+from nn import (
+    BernoulliReconstructionDistribution,
+    ExponentialReconstructionDistribution,
+    GaussianReconstructionDistribution,
+    ReconstructionDistribution,
+)
 from nn.terms.distributions import DISTRIBUTIONS, Distribution
 from nn.terms.dropout import DROPOUTS, IDropout
 from nn.terms.weight_noise import WEIGHT_NOISES, IWeightNoise
@@ -33,6 +39,7 @@ TEXTS = {
     "data_format": ["NCHW", "NCW", "NCDHW", "NHWC"],
     "dtype": ["float32", "float64"],
     "gate_activation": sorted(ACTIVATIONS),
+    "hidden_unit": ["binary", "gaussian", "identity", "rectified", "softmax"],
     "gradient_normalization": sorted(GRADIENT_NORMALIZATIONS),
     "input_format": ["NCHW"],
     "loss": sorted(LOSSES),
@@ -41,16 +48,28 @@ TEXTS = {
     "optimization_algo": sorted(OPTIMIZERS),
     "params": ["W", "b"],
     "pooling_type": ["avg", "max", "pnorm", "sum"],
+    "pzx_activation": sorted(ACTIVATIONS),
+    "reconstruction_loss": sorted(set(LOSSES) - {"mixturedensity"}),
     "schedule_type": ["epoch", "iteration"],
     "step_function": sorted(STEP_FUNCTIONS),
     "updater": sorted(UPDATERS),
+    "visible_unit": ["binary", "gaussian", "identity", "linear", "softmax"],
     "weight_init": sorted(WEIGHT_INITS),
     "weight_init_recurrent": sorted(WEIGHT_INITS),
 }
 """Field -> what its text may be."""
+DISTRIBUTIONS_OF_DATA = {
+    kind.__name__: kind
+    for kind in (
+        BernoulliReconstructionDistribution, ExponentialReconstructionDistribution, GaussianReconstructionDistribution,
+    )
+}  # fmt: skip
+NAMED = {"reconstruction_loss"}
+"""Fields of which Java's files have a name alone."""
 PARTS = {
     Activation: ACTIVATIONS, Distribution: DISTRIBUTIONS, IDropout: DROPOUTS, IWeightNoise: WEIGHT_NOISES,
-    LayerConstraint: CONSTRAINTS, Loss: LOSSES, Regularization: REGULARIZATIONS, Schedule: SCHEDULES,
+    LayerConstraint: CONSTRAINTS, Loss: LOSSES, ReconstructionDistribution: DISTRIBUTIONS_OF_DATA,
+    Regularization: REGULARIZATIONS, Schedule: SCHEDULES,
     TerminationCondition: TERMINATIONS, Updater: UPDATERS,
 }  # fmt: skip
 NUMBERS = {
@@ -122,5 +141,6 @@ def varied(rng, conf, share, fixed=()):
     for field in dataclasses.fields(conf):
         if field.name not in fixed and rng.random() < share:
             with contextlib.suppress(nd.NdError):  # does not agree with the others: stays as it is
-                conf = dataclasses.replace(conf, **{field.name: legal(rng, hints[field.name], field.name)})
+                hint = str if field.name in NAMED else hints[field.name]
+                conf = dataclasses.replace(conf, **{field.name: legal(rng, hint, field.name)})
     return conf

@@ -5,14 +5,11 @@ _CACHE = "A list of minibatches is a cache: ExistingDataSetIterator."
 _CUDNN = "A helper of cuDNN or oneDNN: backends are chosen by nd.set_backend."
 _JSON = "Part of Java's reading and writing of JSON."
 _PARAMETERS = "Which parameters a layer has stands in its param_specs."
-_PRETRAINED = "Comes with the layers that are pretrained: AutoEncoder and VariationalAutoencoder."
 _SAME_DIFF = "Needs SameDiff."
 _UPDATERS = "An updater at work on arrays of Java's: Updater.apply does it here."
 _YOLO = "Comes with YOLO's layer."
 
 DECLINED_CLASSES = {
-    "deeplearning4j.earlystopping.scorecalc.AutoencoderScoreCalculator": _PRETRAINED,
-    "deeplearning4j.earlystopping.scorecalc.VAE*": _PRETRAINED,
     "deeplearning4j.earlystopping.scorecalc.base.*": _ABSTRACT,
     "deeplearning4j.nn.adapters.*": "An adapter of outputs for servers: a function of the output does it.",
     "deeplearning4j.nn.api.FwdPassType": "Says inside of Java how a network runs.",
@@ -33,8 +30,6 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.conf.dropout.DropoutHelper": _CUDNN,
     "deeplearning4j.nn.conf.inputs.InvalidInputTypeException": "nd.ConfigurationError and nd.ShapeError stand for it.",
     "deeplearning4j.nn.conf.layers.*BaseConvBuilder": _ABSTRACT,
-    "deeplearning4j.nn.conf.layers.AutoEncoder*": _PRETRAINED,
-    "deeplearning4j.nn.conf.layers.BasePretrainNetwork*": _PRETRAINED,
     "deeplearning4j.nn.conf.layers.BaseUpsamplingLayer": _ABSTRACT,
     "deeplearning4j.nn.conf.layers.ConvolutionLayer$*Algo": "An algorithm of cuDNN's.",
     "deeplearning4j.nn.conf.layers.InputTypeUtil": "Helper functions inside of Java's layers.",
@@ -42,7 +37,6 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.conf.layers.objdetect.*": _YOLO,
     "deeplearning4j.nn.conf.layers.samediff.*": _SAME_DIFF,
     "deeplearning4j.nn.conf.layers.util.MaskLayer": "Keras import: masks of the features do what it does.",
-    "deeplearning4j.nn.conf.layers.variational.*": _PRETRAINED,
     "deeplearning4j.nn.conf.memory.*": "A report of Java's memory.",
     "deeplearning4j.nn.conf.misc.DummyConfig": "A stand-in inside of Java.",
     "deeplearning4j.nn.conf.module.GraphBuilderModule": "An interface that nothing of Java's uses.",
@@ -54,12 +48,12 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.graph.util.*": "Helper functions inside of Java's graphs.",
     "deeplearning4j.nn.graph.vertex.BaseGraphVertex": _ABSTRACT,
     "deeplearning4j.nn.graph.vertex.BaseWrapperVertex": _ABSTRACT,
-    "deeplearning4j.nn.layers.BasePretrainNetwork": _PRETRAINED,
+    "deeplearning4j.nn.layers.BasePretrainNetwork": _ABSTRACT,
     "deeplearning4j.nn.layers.HelperUtils": _CUDNN,
     "deeplearning4j.nn.layers.LayerHelper": _CUDNN,
     "deeplearning4j.nn.layers.convolution.ConvolutionHelper": _CUDNN,
     "deeplearning4j.nn.layers.convolution.subsampling.SubsamplingHelper": _CUDNN,
-    "deeplearning4j.nn.layers.feedforward.autoencoder.*": _PRETRAINED,
+    "deeplearning4j.nn.layers.feedforward.autoencoder.recursive.*": "Nothing of Java's uses it.",
     "deeplearning4j.nn.layers.mkldnn.*": _CUDNN,
     "deeplearning4j.nn.layers.normalization.*Helper": _CUDNN,
     "deeplearning4j.nn.layers.objdetect.*": _YOLO,
@@ -69,7 +63,6 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.layers.recurrent.LSTMHelper*": _CUDNN,
     "deeplearning4j.nn.layers.samediff.*": _SAME_DIFF,
     "deeplearning4j.nn.layers.util.*": "Keras import: masks of the features do what it does.",
-    "deeplearning4j.nn.layers.variational.*": _PRETRAINED,
     "deeplearning4j.nn.modelimport.*": "Keras import.",
     "deeplearning4j.nn.params.*": _PARAMETERS,
     "deeplearning4j.nn.updater.LayerUpdater": "Updates one layer inside of Java.",

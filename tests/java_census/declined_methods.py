@@ -22,7 +22,6 @@ _METADATA = "The metadata of examples are not kept."
 _NO_SETTING = "A setting that the class has by inheritance only, without effect."
 _ORDERED = "The order of Java's memory."
 _PARAMETERS = "Which parameters a layer has stands in its param_specs."
-_PRETRAINED = "Comes with the layers that are pretrained: AutoEncoder and VariationalAutoencoder."
 _SAME_DIFF = "Needs SameDiff."
 _SUMS = "A running sum inside of Java: the metrics are computed from it."
 _UPDATER = "A block of the updater inside of Java."
@@ -54,9 +53,9 @@ DECLINED_METHODS = {
     ),
     "deeplearning4j.earlystopping.EarlyStoppingConfiguration.validate": "The trainer checks it.",
     "deeplearning4j.earlystopping.EarlyStopping[CR]*.set*": _IMMUTABLE,
-    "deeplearning4j.earlystopping.scorecalc.DataSetLossCalculator.*": _LOMBOK,
+    "deeplearning4j.earlystopping.scorecalc.*.arr": _LOMBOK,
+    "deeplearning4j.earlystopping.scorecalc.*.get0": _LOMBOK,
     "deeplearning4j.earlystopping.termination.MaxTime*.*Time": "initialize() sets the start and the end.",
-    "deeplearning4j.earlystopping.trainer.*.pretrain": _PRETRAINED,
     "deeplearning4j.nn.api.*.applyConstraints": _INSIDE,
     "deeplearning4j.nn.api.*.set*View*": _INSIDE,
     "deeplearning4j.nn.api.Layer$TrainingMode.value*": "TRAIN and TEST are booleans here.",
@@ -125,7 +124,6 @@ DECLINED_METHODS = {
     "deeplearning4j.nn.graph.ComputationGraph.calculateIndices": "topological_order has the names.",
     "deeplearning4j.nn.graph.ComputationGraph.getHelperWorkspaces": _WORKSPACES,
     "deeplearning4j.nn.graph.ComputationGraph.isClearTbpttState": "Truncated backprop always clears it.",
-    "deeplearning4j.nn.graph.ComputationGraph.pretrain*": _PRETRAINED,
     "deeplearning4j.nn.graph.ComputationGraph.set*": _INSIDE,
     "deeplearning4j.nn.graph.vertex.*": _VERTEX,
     "deeplearning4j.nn.layers.*": _AT_WORK,
@@ -138,8 +136,7 @@ DECLINED_METHODS = {
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.getHelperWorkspaces": _WORKSPACES,
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.get[CI]*": "Of a network that is a layer in another one.",
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.isClearTbpttState": "Truncated backprop always clears it.",
-    "deeplearning4j.nn.multilayer.MultiLayerNetwork.isPretrainLayer": _PRETRAINED,
-    "deeplearning4j.nn.multilayer.MultiLayerNetwork.pretrain*": _PRETRAINED,
+    "deeplearning4j.nn.multilayer.MultiLayerNetwork.isPretrainLayer": "Java returns false: isPretrainLayer of a layer.",
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.set*": _INSIDE,
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.type": "Of a network that is a layer in another one.",
     "deeplearning4j.nn.multilayer.MultiLayerNetwork.updaterDivideByMinibatch": _INSIDE,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from . import graphs, noise, ours, report, series, theirs
+from . import graphs, noise, ours, pretrained, report, series, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -23,7 +23,7 @@ from .rows import Row, mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
 RANDOM_NETWORKS = RANDOM_GRAPHS = 200
-RANDOM_SERIES = 100
+RANDOM_SERIES = RANDOM_PRETRAINED = 100
 NOT_THERE = 3
 """What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
@@ -56,7 +56,11 @@ def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
 
 
 def built_by_java(
-    programs: Programs, family: ModuleType, folder: Path, release: str, rows: Sequence[graphs.Drawn | series.Drawn]
+    programs: Programs,
+    family: ModuleType,
+    folder: Path,
+    release: str,
+    rows: Sequence[graphs.Drawn | pretrained.Drawn | series.Drawn],
 ) -> Verdict:
     """Have Java build, run and train networks of ours from their configurations, and open them as they were saved."""
     what = family.__name__.rpartition(".")[2]
@@ -77,7 +81,7 @@ def check(release: str, folder: Path) -> int:
     with timed("networks are made"):
         rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
         drawn, over_series = graphs.random_graphs(RANDOM_GRAPHS), series.random_series(RANDOM_SERIES)
-        noisy = list(noise.noise_rows())
+        noisy, unlabelled = list(noise.noise_rows()), pretrained.random_pretrained(RANDOM_PRETRAINED)
     missing = forgotten([*(row.conf for row in rows), *(each.graph.conf for each in drawn)])
     verdicts = (
         opened_by_java(programs, folder / "ours", release, rows),
@@ -85,6 +89,7 @@ def check(release: str, folder: Path) -> int:
         built_by_java(programs, graphs, folder / "graphs", release, drawn),
         built_by_java(programs, series, folder / "series", release, over_series),
         built_by_java(programs, noise, folder / "noise", release, noisy),
+        built_by_java(programs, pretrained, folder / "pretrained", release, unlabelled),
     )
     proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
@@ -92,6 +97,7 @@ def check(release: str, folder: Path) -> int:
     print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
     print(report.table("Networks over series of ours, the same", verdicts[3], list(series.TOLERANCES)))
     print(report.table("Networks with dropout and weight noise of ours, the same", verdicts[4], list(noise.TOLERANCES)))
+    print(report.table("Networks with layers that are pretrained", verdicts[5], list(pretrained.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)

@@ -58,6 +58,9 @@ PAST_THE_DROPOUT = (
 """Layers whose way back does not know of their dropout."""
 
 
+FROZEN = nn.FrozenLayer, nn.FrozenLayerWithBackprop
+
+
 def has(kind: type | tuple[type, ...], such: Callable[[Any], bool] = lambda part: True) -> Applies:
     """Return whether a configuration has a part of a class for which something holds."""
     return lambda result: any(isinstance(part, kind) and such(part) for part in parts_in(result.conf))
@@ -135,6 +138,7 @@ FAULTS = (
     Fault("softmax far below 0", "of doubles that are all below -745 is NaN", is_not_finite_by_softmax,
           OUTPUT | GRADIENT, "softmax far below 0"),
     limit("AdaBelief", "adabelief", M2),
+    limit("RBM", "restricted Boltzmann machine", more=frozenset({"builds"})),
     Fault("PolySchedule", "grows where it has to fall", has(optimize.PolySchedule), TRAINING | {"score"},
           "poly schedule"),
     Fault("CycleSchedule", "of an odd length has a step at ten times the initial rate",
@@ -162,6 +166,7 @@ FAULTS = (
     limit("norm of a bias of LocallyConnected", "norm of a locally connected bias"),
     limit("norm of a bias", "norm of a bias", M2),
     limit("norm of a scalar", "norm of a scalar"),
+    limit("norm of factors", "norm of factors", M2),
     Fault("norm of all weights", "fails", has(NORMS, is_over_everything), TRAINS, "norm of all weights", M1),
     Fault("norms of Convolution1DLayer", "take the weights for others: they lie in another order",
           has(nn.Convolution1DLayer, lambda layer: layer.constraints), TRAINING, "norm of a series' kernel"),
@@ -222,9 +227,12 @@ FAULTS = (
     Fault("CenterLossOutputLayer with weight noise", "draws it once more for the score",
           has(nn.CenterLossOutputLayer, lambda layer: layer.weight_noise), TRAINING, "noise of centers"),
     limit("FrozenLayerWithBackprop", "noise of frozen layers", more=GRADIENT),
-    Fault("LBFGS above FrozenLayerWithBackprop", "fails: it takes the gradient for one of all parameters",
-          lambda result: result.conf.base.optimization_algo == "lbfgs" and has(nn.FrozenLayerWithBackprop)(result),
+    Fault("LBFGS above frozen layers", "fails: it takes the gradient for one of all parameters",
+          lambda result: result.conf.base.optimization_algo == "lbfgs" and has(FROZEN)(result),
           TRAINS, "LBFGS above frozen layers"),
+    Fault("AutoEncoder", "drops inputs on its way back alone",
+          has(nn.AutoEncoder, lambda layer: layer.drop_out), GRADIENT, "dropout of an autoencoder"),
+    limit("VariationalAutoencoder with weight noise", "weight noise of a variational autoencoder"),
     Fault("ElementWiseMultiplicationLayer", "drops inputs on its way back alone",
           has(nn.ElementWiseMultiplicationLayer, lambda layer: layer.drop_out), GRADIENT, "dropout of single weights"),
     Fault("dropout of layers that hand errors past it", "inputs that are dropped get errors all the same",

@@ -112,7 +112,11 @@ def rows_with_faults() -> Iterator[Row]:
     yield dense_row("fault-equal_norms", {"constrain_weights": MinMaxNormConstraint(0.5, 0.5)})
     yield dense_row("fault-all_weights", {"constrain_weights": MaxNormConstraint(0.1, dimensions=(0, 1))})
     leaky = LocallyConnected2D(n_out=2, kernel_size=2, activation="leakyrelu")
-    for name, layer in {"depthwise": depthwise, "leaky_unshared": leaky, "unshared": unshared}.items():
+    normed = LocallyConnected2D(
+        n_out=2, kernel_size=2, constraints=(MaxNormConstraint(1.0, params=("b",), dimensions=(1,)),)
+    )
+    layers = {"depthwise": depthwise, "leaky_unshared": leaky, "normed_unshared": normed, "unshared": unshared}
+    for name, layer in layers.items():
         yield Row(f"fault-{name}", base().list(layer, *TAIL, input_type=images), numbers(N, *images.shape), labels)
     conf = base().list(series_layer, GlobalPoolingLayer("avg"), *TAIL, input_type=series)
     yield Row("fault-norm_of_series", conf, numbers(N, *series.shape), labels)

@@ -212,6 +212,49 @@ LAYERS: dict[str, dict[str, str]] = {
             "setWeightInit=weight_init"
         ),
     },
+    "nn.layers.pretraining.autoencoder": {
+        "AutoEncoder": (
+            "getCorruptionLevel=corruption_level getSparsity=sparsity setCorruptionLevel=corruption_level "
+            "setSparsity=sparsity"
+        ),
+    },
+    "nn.layers.pretraining.base": {
+        "BasePretrainNetwork": (
+            "getLossFunction=reconstruction_loss getVisibleBiasInit=visible_bias_init "
+            "setLossFunction=reconstruction_loss setVisibleBiasInit=visible_bias_init"
+        ),
+    },
+    "nn.layers.pretraining.distributions": {
+        "CompositeBuilder": "addDistribution",
+        "CompositeReconstructionDistribution": (
+            "builder=Builder computeLossFunctionScoreArray=example_neg_log_probability "
+            "getDistributionSizes=distribution_sizes getReconstructionDistributions=reconstruction_distributions "
+            "getTotalSize=total_size"
+        ),
+        "LossFunctionWrapper": "getLossFunction=loss",
+        "ReconstructionDistribution": (
+            "distributionInputSize exampleNegLogProbability generateAtMean generateRandom "
+            "hasLossFunction=confs:judges_by_loss negLogProbability"
+        ),
+        "_WithActivation": "getActivationFn=activation",
+    },
+    "nn.layers.pretraining.rbm": {
+        "RBM": ("getHiddenUnit=hidden_unit getK=k getSparsity=sparsity getVisibleUnit=visible_unit"),
+        "RBMRuntime": "propDown propUp sampleHiddenGivenVisible sampleVisibleGivenHidden",
+    },
+    "nn.layers.pretraining.variational": {
+        "VariationalAutoencoder": (
+            "getDecoderLayerSizes=decoder_layer_sizes getEncoderLayerSizes=encoder_layer_sizes "
+            "getNumSamples=num_samples getOutputDistribution=reconstruction_distribution "
+            "getPzxActivationFn=pzx_activation setDecoderLayerSizes=decoder_layer_sizes "
+            "setEncoderLayerSizes=encoder_layer_sizes setNumSamples=num_samples "
+            "setOutputDistribution=reconstruction_distribution setPzxActivationFn=pzx_activation"
+        ),
+        "VariationalRuntime": (
+            "generateAtMeanGivenZ generateRandomGivenZ hasLossFunction reconstructionError "
+            "reconstructionLogProbability reconstructionProbability"
+        ),
+    },
     "nn.layers.recurrent.simple_rnn": {
         "SimpleRnn": "hasLayerNorm isHasLayerNorm=has_layer_norm setHasLayerNorm=has_layer_norm",
     },
@@ -221,8 +264,8 @@ LAYERS: dict[str, dict[str, str]] = {
     "nn.layers.runtime": {
         "LayerRuntime": (
             "getConf=conf getConfig=conf getParam getPreOutput=pre_output hasBias=confs:has_bias "
-            "hasLayerNorm=confs:has_layer_norm layerConf=conf numParams paramTable preOutput setConf=conf setParam "
-            "setParamTable=confs:set_params_of setParams=params"
+            "hasLayerNorm=confs:has_layer_norm isPretrainLayer=confs:is_pretrain_layer layerConf=conf numParams "
+            "paramTable preOutput setConf=conf setParam setParamTable=confs:set_params_of setParams=params"
         ),
     },
     "nn.layers.wrapping": {

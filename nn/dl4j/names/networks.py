@@ -31,6 +31,7 @@ NETWORKS: dict[str, dict[str, str]] = {
         "NetworkConfiguration": (
             "getBackpropType=backprop_type getDataType=dtype getEpochCount=epoch_count "
             "getIterationCount=iteration_count getTbpttBackLength=tbptt_back_length getTbpttFwdLength=tbptt_fwd_length "
+            "isBackprop=confs:is_backprop isPretrain=confs:is_pretrain "
             "isValidateOutputLayerConfig=confs:validates_outputs setBackpropType=backprop_type "
             "setEpochCount=epoch_count setIterationCount=iteration_count setTbpttBackLength=tbptt_back_length "
             "setTbpttFwdLength=tbptt_fwd_length toJson"
@@ -85,6 +86,9 @@ NETWORKS: dict[str, dict[str, str]] = {
             "input=networks:input_of layerInputSize layerSize setCacheMode=networks:do_nothing "
             "setLastEtlTime=last_etl_ms"
         ),
+    },
+    "nn.networks.pretrainable": {
+        "Pretrainable": "pretrain pretrainLayer",
     },
     "nn.networks.saving": {
         "Saved": "getConfiguration=configuration getLayerWiseConfigurations=configuration",

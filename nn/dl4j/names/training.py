@@ -60,6 +60,10 @@ TRAINING: dict[str, dict[str, str]] = {
         "InMemoryModelSaver": "getBestModel getLatestModel saveBestModel saveLatestModel",
         "LocalFileModelSaver": "getBestModel getLatestModel saveBestModel saveLatestModel",
     },
+    "optimize.earlystopping.reconstruction_scores": {
+        "VAEReconProbScoreCalculator": "calculateScore minimizeScore",
+        "_Reconstruction": "calculateScore minimizeScore",
+    },
     "optimize.earlystopping.score_calculators": {
         "ClassificationScoreCalculator": "calculateScore minimizeScore",
         "DataSetLossCalculator": "calculateScore minimizeScore",

@@ -14,6 +14,8 @@ _OF_OLD_CONFS = frozenset({
     "useRegularization",
 })  # fmt: skip
 _OF_OLD_NETWORKS = frozenset({"backprop", "pretrain", "redistributeParams"})
+_KEPT = {"backprop": True, "pretrain": False}
+"""Fields of networks that 1.0 has no place for, and this library has a setting for -> the usual value."""
 
 
 class Modern(NamedTuple):
@@ -49,10 +51,7 @@ def modernise(document: Json) -> Modern:
     """
     dropped: list[Dropped] = []
     out = {key: value for key, value in document.items() if key not in _OF_OLD_NETWORKS}
-    if document.get("pretrain") is True:
-        dropped.append(Dropped(("pretrain",), True))
-    if document.get("backprop", True) is False:
-        dropped.append(Dropped(("backprop",), False))
+    out |= {key: document[key] for key, usual in _KEPT.items() if document.get(key, usual) is not usual}
     confs, before = document.get("confs"), document.get("inputPreProcessors")
     if isinstance(confs, list):
         out["confs"] = [_conf(conf, ("confs", index), False, dropped) for index, conf in enumerate(confs)]

@@ -47,6 +47,7 @@ LAYERS = Family("layer", _LAYERS, {
     "masklayer": "util.MaskLayer",
     "maskzerolayer": "util.MaskZeroLayer",
     "output": "OutputLayer",
+    "rbm": "RBM",
     "rnnlosslayer": "RnnLossLayer",
     "rnnoutput": "RnnOutputLayer",
     "simplernn": "recurrent.SimpleRnn",

@@ -10,6 +10,7 @@ from .normalization import NORMALIZATION_CASES
 from .outputs import OUTPUT_CASES
 from .places import PLACES_CASES
 from .poolings import POOLING_CASES
+from .pretraining import PRETRAINING_CASES
 from .recurrent import RECURRENT_CASES
 from .wrapping import WRAPPING_CASES
 
@@ -25,6 +26,7 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **OUTPUT_CASES,
             **PLACES_CASES,
             **POOLING_CASES,
+            **PRETRAINING_CASES,
             **RECURRENT_CASES,
             **WRAPPING_CASES,
         }.items()

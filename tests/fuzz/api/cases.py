@@ -9,7 +9,13 @@ import numpy as np
 
 import nd
 from nd.activations import Sigmoid, Softmax
-from nn import LSTM, DenseLayer, FrozenLayer, InputType, NormalDistribution
+from nn import (
+    LSTM,
+    DenseLayer,
+    FrozenLayer,
+    InputType,
+    NormalDistribution,
+)
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
 from tests.cases.layers import LAYER_CASES
 from tests.cases.own_parts import Wavy
@@ -34,6 +40,7 @@ from .prepared import (
     saved_text,
     trained,
 )
+from .pretraining_cases import PRETRAINING
 from .series_cases import SERIES
 from .values import configuration, data_set, network
 
@@ -377,6 +384,7 @@ CASES: Makers = {
     **SERIES,
     **_CURVES,
     **_evaluations(),
+    **PRETRAINING,
     **_NETWORKS,
     **GRAPHS,
     **_TRAINING,

@@ -17,7 +17,7 @@ EXEMPT: dict[str, str] = {
             "resolved", "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs",
             "out_sizes", "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of",
             "check_inputs", "check_range", "from_row", "node_types", "with_confs", "projections",
-            "lstm_specs", "of_series", "say_what_is_ignored",
+            "lstm_specs", "of_series", "say_what_is_ignored", "tied_specs",
             "examples_of", "looks_at",
         )], _LAYER,
     ),
@@ -29,6 +29,15 @@ EXEMPT: dict[str, str] = {
             "first_step", "learn", "read_labels", "refine", "set_state", "slope", "terms", "get_in_order", "gain",
             "unmasked_gradient",
         )], _STEP,
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
+            "distribution_input_size", "example_neg_log_probability", "generate_at_mean", "generate_random",
+            "neg_log_probability",
+        )] + [f"nn.{kind}ReconstructionDistribution.gradient" for kind in (
+            "Bernoulli", "Composite", "Exponential", "Gaussian",
+        )] + ["nn.LossFunctionWrapper.gradient"],
+        "a formula that a layer calls with arrays that it has made; programs call the layer's own methods",
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
@@ -45,7 +54,8 @@ EXEMPT: dict[str, str] = {
             "nd.evaluation.IEvaluation", "nd.ops.ActivationOp", "nd.ops.Broadcast",
             "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
             "nn.InputPreProcessor", "nn.LayerConf", "nn.BaseLayerConf", "nn.FeedForwardConf",
-            "nn.SameDiffConf", "nn.LayerRuntime", "nn.VertexConf", "nn.VertexRuntime", "optimize.Schedule",
+            "nn.SameDiffConf", "nn.ReconstructionDistribution",
+            "nn.LayerRuntime", "nn.VertexConf", "nn.VertexRuntime", "optimize.Schedule",
             "nn.Updater",
             "optimize.LayerConstraint", "optimize.Listener", "optimize.TerminationCondition", "optimize.Regularization",
             "optimize.ConvexOptimizer", "optimize.earlystopping.ScoreCalculator",

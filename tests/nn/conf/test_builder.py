@@ -9,7 +9,9 @@ from nd.activations import ACTIVATIONS
 from nd.arrays.convolution import CONVOLUTION_MODES
 from nd.losses import LOSSES
 from nn import (
+    RBM,
     Activation,
+    BernoulliReconstructionDistribution,
     CnnToFeedForwardPreProcessor,
     Convolution1DLayer,
     ConvolutionLayer,
@@ -160,11 +162,11 @@ def test_no_layers_or_what_is_none():
         NeuralNetConfiguration().list(DenseLayer(n_in=1, n_out=1), "dense")
 
 
-@pytest.mark.parametrize(("call", "shown"), [("pretrain", "pretrain=True"), ("backprop", "backprop=False")])
-def test_only_backprop_training_exists(call, shown):
+@pytest.mark.parametrize(("call", "value"), [("pretrain", True), ("backprop", False)])
+def test_how_a_network_is_trained_can_be_said_behind_the_layers(call, value):
     builder = NeuralNetConfiguration.Builder().list().layer(two_layers()[0])
-    with pytest.raises(nd.ConfigurationError, match=f"only backprop training exists, got .*{shown}"):
-        getattr(builder, call)(call == "pretrain").build()
+    assert getattr(getattr(builder, call)(value).build().base, call) is value
+    assert getattr(NeuralNetConfiguration.Builder().list().layer(two_layers()[0]).build().base, call) is not value
 
 
 def test_input_type_in_either_spelling():
@@ -228,7 +230,8 @@ def test_every_field_has_its_call(target):
         "layer": DenseLayer(n_out=2), "bwd": DenseLayer(n_out=2), "mode": "mul", "masking_value": 1.5,
         "lbfgs_memory": 7, "terminations": (ZeroDirection(),),
         "decay": 0.8, "eps": 0.1, "gamma": 2.0, "beta": 0.3, "lock_gamma_beta": True,
-        "use_log_std": False, "minibatch": False, "n": 3, "k": 1.5, "alpha": 0.1, "input_shape": (2, 3),
+        "use_log_std": False, "minibatch": False, "n": 3, "alpha": 0.1,
+        "k": 2 if target is RBM else 1.5, "input_shape": (2, 3),
         "shared_axes": (1,), "infer_input_length": False, "input_length": 7,
         "lambda_": 0.3, "gradient_check": True, "hidden_size": 5, "nu": 0.2,
         "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
@@ -237,6 +240,10 @@ def test_every_field_has_its_call(target):
         "size": 3, "has_layer_norm": True, "gate_activation": "hardsigmoid", "forget_gate_bias_init": 2.0,
         "weight_init_recurrent": "xavier_uniform",
         "n_heads": 2, "head_size": 5, "n_queries": 3, "project_input": True,
+        "pretrain": True, "backprop": False, "corruption_level": 0.2, "sparsity": 0.3, "reconstruction_loss": "mse",
+        "visible_bias_init": 0.4, "hidden_unit": "softmax", "visible_unit": "linear", "num_samples": 3,
+        "encoder_layer_sizes": (5, 6), "decoder_layer_sizes": (7, 8), "pzx_activation": "tanh",
+        "reconstruction_distribution": BernoulliReconstructionDistribution(),
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]

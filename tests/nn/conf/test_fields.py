@@ -14,7 +14,13 @@ import nd
 import nn
 import optimize
 from nd.arguments import Checked
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, NormalDistribution
+from nn import (
+    BernoulliReconstructionDistribution,
+    DenseLayer,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    NormalDistribution,
+)
 from nn.terms.noise import Retaining
 from optimize import FixedSchedule
 from optimize.earlystopping import DataSetLossCalculator, MaxEpochsTerminationCondition
@@ -28,6 +34,10 @@ def network_of_one_layer():
 
 
 SOUND = {
+    "CompositeReconstructionDistribution": {
+        "distribution_sizes": (2,),
+        "reconstruction_distributions": (BernoulliReconstructionDistribution(),),
+    },
     "BinomialDistribution": {"number_of_trials": 1, "probability_of_success": 0.5},
     "ComputationGraphConfiguration": {
         "base": NeuralNetConfiguration(seed=1),

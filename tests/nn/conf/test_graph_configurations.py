@@ -273,14 +273,6 @@ BUILT = {
         lambda: ComputationGraphConfiguration.GraphBuilder(BASE).appendLayer("a", OUT),
         "'a' must be appended to an input",
     ),
-    "pretraining": (
-        lambda: builder().addLayer("out", OUT, "x").setOutputs("out").pretrain(True).build(),
-        "pretrain=True",
-    ),
-    "no backprop": (
-        lambda: builder().addLayer("out", OUT, "x").setOutputs("out").backprop(False).build(),
-        "backprop=False",
-    ),
     "no output allowed": (
         lambda: builder().addLayer("out", OUT, "x").allowNoOutput(True).build(),
         "a network needs an output to be run",

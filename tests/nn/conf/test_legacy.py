@@ -280,8 +280,6 @@ DROPPED = {
     "penalties of biases in 0.5": ({"output": {"biasL2": 0.3}}, r"confs\[1\]\.layer\.biasL2"),
     "policy": ({"conf": {"learningRatePolicy": "Step"}}, r"\[0\]\.learningRatePolicy; confs\[1\]\.learningRatePolicy"),
     "iterations": ({"conf": {"numIterations": 5}}, r"confs\[0\]\.numIterations"),
-    "pretraining": ({"top": {"pretrain": True}}, r"say.* of: pretrain\."),
-    "no backprop": ({"top": {"backprop": False}}, r"says of: backprop\."),
     "an initialisation that is gone": ({"dense": {"weightInit": "VI"}}, r"confs\[0\]\.layer\.weightInit"),
     "slope of leaky relu": ({"conf": {"leakyreluAlpha": 0.3}}, r"confs\[0\]\.leakyreluAlpha"),
 }  # fmt: skip
@@ -298,12 +296,18 @@ def test_what_java_drops_is_dropped_with_a_warning(name):
 
 def test_all_that_is_dropped_is_in_one_warning():
     found = document(
-        dense={"learningRateSchedule": {"1": 0.1}}, output={"biasLearningRate": 0.5}, top={"pretrain": True}
+        dense={"learningRateSchedule": {"1": 0.1}}, output={"biasLearningRate": 0.5}, conf={"numIterations": 5}
     )
-    message = r"pretrain; confs\[0\]\.layer\.learningRateSchedule; confs\[1\]\.layer\.biasLearningRate"
+    message = r"learningRateSchedule; confs\[0\]\.numIterations; confs\[1\]\.layer\.biasLearningRate"
     with pytest.warns(ModelFileWarning, match=message) as warned:
         read(found)
     assert len(warned) == 1
+
+
+@pytest.mark.parametrize("flags", [{"pretrain": True}, {"backprop": False}, {"pretrain": True, "backprop": False}, {}])
+def test_how_fit_trains_is_kept(flags):
+    base = read(document(top=flags)).base
+    assert (base.pretrain, base.backprop) == (flags.get("pretrain", False), flags.get("backprop", True))
 
 
 def test_dropout_of_pooling_is_dropped_as_java_does():
@@ -323,7 +327,6 @@ def test_an_ordinary_file_warns_of_nothing():
 # ---- what cannot be read
 
 WRONG = {
-    "a machine of 0.x": ({"kind": "RBM"}, nd.ChoiceError, r"confs\[0\]\.layer: layer: unknown class '.*RBM'"),
     "an activation of one's own": (
         {"dense": {"activationFunction": "mine"}}, nd.ChoiceError, r"confs\[0\]\.layer\.activationFn: .*'mine'",
     ),

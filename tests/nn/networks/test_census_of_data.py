@@ -144,8 +144,8 @@ OF_DATA = {
     "score_examples": lambda net, *data: net.score_examples(*data),
     "step_input": lambda net, *data: net.compute_gradient_and_score(net.step_input(*data)).score,
 }
-BY_THEMSELVES = {"backprop_gradient"}
-"""Takes errors of the outputs, which nobody has in a table."""
+BY_THEMSELVES = {"backprop_gradient", "pretrain", "pretrain_layer"}
+"""Take errors of the outputs, which nobody has in a table; data without labels, see test_pretraining.py."""
 INSIDE = {
     "formed", "forward", "masks_of_outputs", "outputs_of", "own_loop", "predicted", "step_on",
 }  # fmt: skip

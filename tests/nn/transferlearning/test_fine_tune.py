@@ -161,9 +161,10 @@ def test_a_distribution_is_the_weight_init():
 
 
 @pytest.mark.parametrize(("call", "value"), [("pretrain", True), ("backprop", False)])
-def test_what_java_could_and_this_cannot(call, value):
-    with pytest.raises(nd.ConfigurationError, match=rf"FineTuneConfiguration: \w+ must be .*, got {value!r}"):
-        getattr(FineTuneConfiguration.Builder(), call)(value)
+def test_how_fit_trains_can_be_changed(call, value):
+    tune = getattr(FineTuneConfiguration.Builder(), call)(value).build()
+    base = TransferLearning(trained(), fine_tune_configuration=tune).build().conf.base
+    assert (getattr(base, call), getattr(trained().conf.base, call)) == (value, not value)
 
 
 def test_rates_change_the_updaters_that_there_are():

@@ -11,6 +11,7 @@ import org.deeplearning4j.nn.conf.CNN2DFormat;
 import org.deeplearning4j.nn.conf.MultiLayerConfiguration;
 import org.deeplearning4j.nn.conf.dropout.SpatialDropout;
 import org.deeplearning4j.nn.conf.inputs.InputType;
+import org.deeplearning4j.nn.conf.layers.AutoEncoder;
 import org.deeplearning4j.nn.conf.layers.CenterLossOutputLayer;
 import org.deeplearning4j.nn.conf.layers.CnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.Convolution1DLayer;
@@ -31,6 +32,7 @@ import org.deeplearning4j.nn.conf.layers.misc.FrozenLayerWithBackprop;
 import org.deeplearning4j.nn.conf.layers.misc.RepeatVector;
 import org.deeplearning4j.nn.conf.layers.recurrent.Bidirectional;
 import org.deeplearning4j.nn.conf.layers.recurrent.SimpleRnn;
+import org.deeplearning4j.nn.conf.layers.variational.VariationalAutoencoder;
 import org.deeplearning4j.nn.conf.weightnoise.DropConnect;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
 import org.deeplearning4j.nn.workspace.LayerWorkspaceMgr;
@@ -90,6 +92,22 @@ final class NoiseProofs {
                 .activation(Activation.TANH).dropOut(0.5).build(), classifier(CLASSES).nIn(5).build()), ROWS, Y);
         proofs.wrong("dropout of single weights", score[0] == score[1],
                 "with half of the inputs dropped the score is that without: " + score[0]);
+        pretrained();
+    }
+
+    private void pretrained() {
+        double[] score = ofStep(base().list(new AutoEncoder.Builder().nIn(5).nOut(5).activation(Activation.TANH)
+                .dropOut(0.5).build(), classifier(CLASSES).nIn(5).build()), ROWS, Y);
+        proofs.wrong("dropout of an autoencoder", score[0] == score[1],
+                "with half of the inputs dropped the score is that without: " + score[0]);
+        proofs.fails("weight noise of a variational autoencoder", () -> {
+            MultiLayerNetwork network = Case.made(base().list(new VariationalAutoencoder.Builder().nIn(5).nOut(4)
+                    .encoderLayerSizes(3).decoderLayerSizes(3).weightNoise(new DropConnect(0.5)).build(),
+                    classifier(CLASSES).nIn(4).build()));
+            DataSet data = new DataSet(ROWS, Y);
+            Training.gradient(network, data);
+            return Training.fit(network, data, 3);
+        });
     }
 
     /** How often noise is drawn in a step: for a weight and a bias twice. */

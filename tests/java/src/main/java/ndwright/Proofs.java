@@ -43,6 +43,7 @@ import org.deeplearning4j.nn.conf.layers.RnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.RnnOutputLayer;
 import org.deeplearning4j.nn.conf.layers.SelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.SpaceToBatchLayer;
+import org.deeplearning4j.nn.conf.layers.misc.ElementWiseMultiplicationLayer;
 import org.deeplearning4j.nn.conf.layers.recurrent.Bidirectional;
 import org.deeplearning4j.nn.conf.layers.recurrent.LastTimeStep;
 import org.deeplearning4j.nn.conf.layers.recurrent.TimeDistributed;
@@ -158,6 +159,7 @@ final class Proofs {
     }
 
     private void updates() {
+        fails("restricted Boltzmann machine", () -> Class.forName("org.deeplearning4j.nn.conf.layers.RBM"));
         fails("adabelief", rows(dense(5, 4).updater(new AdaBelief()).build()), ROWS, Y);
         double off = farthest(
                 weightsAfterStep(perceptron(base().minimize(false)), ROWS), weightsAfterStep(perceptron(base()), ROWS));
@@ -213,6 +215,14 @@ final class Proofs {
                 .activation(Activation.SIGMOID).build();
         scalar.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("r"), 1)));
         fails("norm of a scalar", base().list(scalar), ROWS, Nd4j.ones(4, 1));
+        ElementWiseMultiplicationLayer factors = new ElementWiseMultiplicationLayer.Builder().nIn(5).nOut(5)
+                .activation(Activation.TANH).build();
+        factors.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("W"), 1)));
+        fails("norm of factors", () -> {  // which are a row until they are saved
+            File file = File.createTempFile("factors", ".zip");
+            Case.made(rows(factors)).save(file, true);
+            return Training.fit(MultiLayerNetwork.load(file, true), new DataSet(ROWS, Y), 1);
+        });
         fails("norm of a bias", rows(dense(5, 4).constrainBias(new MaxNormConstraint(0.5, 1)).build()), ROWS, Y);
     }
 

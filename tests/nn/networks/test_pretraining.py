@@ -1,0 +1,233 @@
+"""pretrain and pretrain_layer: what is refused, what listeners see, what an error or an interrupt leaves behind."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import nd
+from nd.dataset import DataSet, ListDataSetIterator
+from nn import (
+    RBM,
+    AutoEncoder,
+    ComputationGraph,
+    DenseLayer,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    VariationalAutoencoder,
+)
+from nn.networks.pretraining import learner_of
+from optimize import (
+    Adam,
+    CheckpointListener,
+    CollectScoresListener,
+    ComposableIterationListener,
+    EvaluativeListener,
+    HtmlReportListener,
+    Listener,
+    NanListener,
+    PerformanceListener,
+    ProgressBarListener,
+    ReduceLearningRateOnPlateau,
+    ScoreIterationListener,
+    StatisticsListener,
+    TensorBoardListener,
+    TimeIterationListener,
+)
+from optimize import listeners as all_listeners
+
+X = np.random.default_rng(3).uniform(size=(12, 5)).astype(np.float32)
+Y = np.eye(2, dtype=np.float32)[np.arange(12) % 2]
+LAYERS = {
+    "autoencoder": lambda: AutoEncoder(n_in=5, n_out=4, activation="tanh"),
+    "rbm": lambda: RBM(n_in=5, n_out=4, k=2),
+    "variational": lambda: VariationalAutoencoder(n_in=5, n_out=4, encoder_layer_sizes=6, decoder_layer_sizes=6),
+}
+
+
+LISTENERS = {
+    "CheckpointListener": lambda folder: CheckpointListener(folder / "kept", save_every_n_iterations=2),
+    "CollectScoresListener": lambda folder: CollectScoresListener(),
+    "ComposableIterationListener": lambda folder: ComposableIterationListener(ScoreIterationListener(1)),
+    "EvaluativeListener": lambda folder: EvaluativeListener(DataSet(X, Y), 1),
+    "HtmlReportListener": lambda folder: HtmlReportListener(folder / "report.html"),
+    "NanListener": lambda folder: NanListener(),
+    "PerformanceListener": lambda folder: PerformanceListener(1, True),
+    "ProgressBarListener": lambda folder: ProgressBarListener(),
+    "ReduceLearningRateOnPlateau": lambda folder: ReduceLearningRateOnPlateau(patience=1),
+    "ScoreIterationListener": lambda folder: ScoreIterationListener(1),
+    "StatisticsListener": lambda folder: StatisticsListener(1),
+    "TensorBoardListener": lambda folder: TensorBoardListener(folder / "board"),
+    "TimeIterationListener": lambda folder: TimeIterationListener(6),
+}
+
+
+def chain(kind="autoencoder", **settings):
+    layers = LAYERS[kind](), DenseLayer(n_out=3, activation="tanh"), OutputLayer(n_out=2, activation="softmax")
+    conf = NeuralNetConfiguration(seed=4, updater=Adam(0.01), **settings).list(*layers)
+    return MultiLayerNetwork(conf).init()
+
+
+def graph():
+    nodes = {
+        "below": (DenseLayer(n_in=5, n_out=5, activation="sigmoid"), "in"),
+        "codes": (LAYERS["autoencoder"](), "below"),
+        "out": (OutputLayer(n_in=4, n_out=2, activation="softmax"), "codes"),
+    }
+    conf = NeuralNetConfiguration(seed=4, updater=Adam(0.01)).graph(inputs=["in"], nodes=nodes, outputs=["out"])
+    return ComputationGraph(conf).init()
+
+
+def host(array):
+    return np.array(nd.to_host(array))
+
+
+def batches(size=4):
+    return ListDataSetIterator(DataSet(X, Y), size)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("layer", "data", "error", "message"),
+    [
+        (0, X[:, :4], nd.ShapeError, r"\[N, 5\]|expected"),
+        (7, X, nd.NdError, "pretrain_layer"),
+        ("codez", X, nd.NdError, "pretrain_layer"),
+        (0, np.where(X > 0.9, np.nan, X), nd.NumericError, "finite"),
+        (0, "x", nd.DTypeError, "features"),
+    ],
+)
+def test_what_is_refused_changes_nothing(layer, data, error, message):
+    net = chain()
+    before = host(net.params())
+    with pytest.raises(error, match=message):
+        net.pretrain_layer(layer, data)
+    assert (host(net.params()) == before).all()
+    net.pretrain_layer(0, X)  # and it goes on
+    assert (host(net.params()) != before).any()
+
+
+def test_an_unknown_layer_of_a_graph_is_refused_with_what_there_is():
+    with pytest.raises(nd.ChoiceError, match=r"'code'.*Did you mean 'codes'"):
+        graph().pretrain_layer("code", X)
+
+
+def test_a_network_without_such_layers_is_left_alone():
+    layers = DenseLayer(n_in=5, n_out=4), OutputLayer(n_out=2)
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers)).init()
+    before = host(net.params())
+    assert net.pretrain(batches()) == {}
+    assert len(net.pretrain_layer(0, X)) == 0
+    assert (host(net.params()) == before).all()
+    assert net.iteration_count == 0
+
+
+# ---- listeners
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("name", LISTENERS)
+def test_every_listener_can_be_there(name, kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    net = chain(kind)
+    net.set_listeners(LISTENERS[name](tmp_path))
+    net.pretrain(batches(), 2)
+    assert learner_of(net, 0).iteration_count == 6
+    assert np.isfinite(host(net.params())).all()
+    net.fit(batches())
+    assert net.iteration_count == 3
+
+
+def test_every_listener_of_the_library_is_one_of_these():
+    assert {name for name in all_listeners.__all__ if issubclass(getattr(all_listeners, name), Listener)} == set(
+        LISTENERS
+    )
+
+
+class Seen(Listener):
+    """Notes every iteration, and whose it is."""
+
+    def __init__(self):
+        self.iterations = []
+
+    def iteration_done(self, model, iteration, epoch):
+        self.iterations.append((type(model).__name__, iteration, epoch))
+
+
+def test_listeners_are_told_of_a_network_of_the_layer_alone():
+    net, seen = chain(), Seen()
+    net.set_listeners(seen)
+    net.pretrain(batches(6), 2)
+    assert [number for _, number, _ in seen.iterations] == [0, 1, 2, 3]
+    assert {name for name, _, _ in seen.iterations} == {"LayerLearner"}
+
+
+# ---- interrupts, threads
+
+
+class Interrupting(Listener):
+    """Ctrl-C in the middle."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def iteration_done(self, model, iteration, epoch):
+        if iteration == self.at:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_leaves_whole_steps():
+    net, straight = chain(), chain()
+    net.set_listeners(Interrupting(1))
+    with pytest.raises(KeyboardInterrupt, match=r"^$|at iteration"):
+        net.pretrain_layer(0, batches(4))
+    for start in (0, 4):
+        straight.pretrain_layer(0, X[start : start + 4])
+    assert (host(net.params()) == host(straight.params())).all()
+    for learner in (learner_of(net, 0), learner_of(straight, 0)):
+        assert learner.iteration_count == 2
+    states = [host(learner_of(each, 0).updater_state()) for each in (net, straight)]
+    assert (states[0] == states[1]).all()
+
+
+def test_two_threads_pretrain_in_turns():
+    net, errors = chain("variational"), []
+
+    def work():
+        try:
+            for _ in range(10):
+                net.pretrain_layer(0, X)
+        except Exception as error:  # which the test shows
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert learner_of(net, 0).iteration_count == 20
+    assert np.isfinite(host(net.params())).all()
+
+
+# ---- layers of a graph
+
+
+def test_a_layer_of_a_graph_learns_from_what_comes_into_it():
+    """The update is that of the layer alone, trained on the activations below it."""
+    net, alone = graph(), chain()
+    below = host(net.feed_forward(X)["below"])
+    views = {name: host(array) for name, array in net.param_table().items() if name.startswith("codes")}
+    for name, array in views.items():
+        alone.set_param(name.replace("codes", "0"), array)
+    for each in (net, alone):
+        each.random.set_seed(5)
+    net.pretrain_layer("codes", X)
+    alone.pretrain_layer(0, below)
+    for name in views:
+        ours, theirs = host(net.get_param(name)), host(alone.get_param(name.replace("codes", "0")))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)
