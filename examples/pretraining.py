@@ -7,6 +7,7 @@ use images that nobody has labelled. `--picture` draws what the units of the fir
 from __future__ import annotations
 
 import argparse
+import itertools
 import pathlib
 import statistics
 import struct
@@ -27,7 +28,7 @@ TEST_BATCH = 359
 
 def stack(kind: str, seed: int) -> MultiLayerNetwork:
     """Return three layers and a classifier; `pretrain=True` gives autoencoders the gradient that lowers their error."""
-    sizes = zip(SIZES, SIZES[1:], strict=False)
+    sizes = itertools.pairwise(SIZES)
     if kind == "rbm":
         layers: list[RBM | AutoEncoder] = [RBM(n_in=n_in, n_out=n_out, updater=Sgd(0.05)) for n_in, n_out in sizes]
     else:
@@ -80,15 +81,14 @@ def main() -> None:
     everything = next(iter(DigitsDataSetIterator(100_000, train=True, seed=1)))
     x, labels = nd.to_host(everything.features), nd.to_host(everything.labels)
     found: dict[str, list[float]] = {"pretrained": [], "not pretrained": []}
-    for seed in range(1, arguments.seeds + 1):
-        for name, accuracies in found.items():
-            net = stack(arguments.kind, seed)
-            if name == "pretrained":
-                net.pretrain(NumpyDataSetIterator(x, labels, BATCH), epochs=arguments.pretrain_epochs)
-                if arguments.picture and seed == 1:
-                    write_png(arguments.picture, filters(nd.to_host(net.get_param("0_W"))))
-            train_on_labels(net, x[: arguments.labels], labels[: arguments.labels], arguments.epochs)
-            accuracies.append(accuracy(net))
+    for seed, (name, accuracies) in itertools.product(range(1, arguments.seeds + 1), found.items()):
+        net = stack(arguments.kind, seed)
+        if name == "pretrained":
+            net.pretrain(NumpyDataSetIterator(x, labels, BATCH), epochs=arguments.pretrain_epochs)
+        if arguments.picture and name == "pretrained" and seed == 1:
+            write_png(arguments.picture, filters(nd.to_host(net.get_param("0_W"))))
+        train_on_labels(net, x[: arguments.labels], labels[: arguments.labels], arguments.epochs)
+        accuracies.append(accuracy(net))
     for name, accuracies in found.items():
         shown = " ".join(f"{one:.3f}" for one in accuracies)
         print(f"{name}: accuracy {statistics.mean(accuracies):.4f} in the mean of {len(accuracies)} ({shown})")
