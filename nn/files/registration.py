@@ -20,6 +20,8 @@ from .unknown_layer import base_of, lines_for
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
 """Java's subclasses that are nothing but a name -> the class."""
+_JAVAS = "org.deeplearning4j.nn."
+"""Beginning of the names of Java's own layers: one that is unknown here is none of somebody's own."""
 _TABLES: Mapping[str, ClassTable[Any]] = {"layer": LAYERS, "vertex": VERTICES}
 """Kind of part -> the library's."""
 
@@ -91,7 +93,7 @@ def _known(kind: str, name: str) -> Written | None:
 def _unknown(kind: str, name: str, data: dict[str, object]) -> ChoiceError:
     hint = suggestion("class", name, [*_TABLES[kind].class_names, *registered_names(kind)])
     remedy = f"Make a {kind} of your own known with nn.register."
-    if kind == "layer" and isinstance(data.get("@class"), str):
+    if kind == "layer" and not str(data.get("@class", _JAVAS)).startswith(_JAVAS):
         base = base_of(data)
         form = _of_library("layer", base).form
         lines = lines_for(data, {*form.fields, *form.constants, *form.derived, *OTHER_SPELLINGS.values()})

@@ -158,9 +158,9 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.objdetect.detected": {
         "DetectedObject": (
-            "getBottomRightXY=get_bottom_right_xy getCenterX=center_x getCenterY=center_y "
+            "getBottomRightXY getCenterX=center_x getCenterY=center_y "
             "getClassPredictions=class_predictions getConfidence=confidence getExampleNumber=example_number "
-            "getHeight=height getPredictedClass=predicted_class getTopLeftXY=get_top_left_xy getWidth=width"
+            "getHeight=height getPredictedClass=predicted_class getTopLeftXY getWidth=width"
         ),
         "YoloUtils": "getPredictedObjects",
     },

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import nd
-from nd.arguments import EVEN_NAN, Checked, Fraction, Natural, NonNegative, checked, refusal
+from nd.arguments import EVEN_INFINITE, Checked, Fraction, Natural, NonNegative, checked, refusal
 from nd.checks import describe_shape
 from nd.typing import Array
 
 from .boxes import Priors, activate, check_boxes, split_boxes
 
-_Number = Annotated[float, EVEN_NAN]
+_Number = Annotated[float, EVEN_INFINITE]
 
 
 @dataclass(frozen=True)
