@@ -8,7 +8,6 @@ _PARAMETERS = "Which parameters a layer has stands in its param_specs."
 _PRETRAINED = "Comes with the layers that are pretrained: AutoEncoder and VariationalAutoencoder."
 _SAME_DIFF = "Needs SameDiff."
 _UPDATERS = "An updater at work on arrays of Java's: Updater.apply does it here."
-_YOLO = "Comes with YOLO's layer."
 
 DECLINED_CLASSES = {
     "deeplearning4j.earlystopping.scorecalc.AutoencoderScoreCalculator": _PRETRAINED,
@@ -39,9 +38,8 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.conf.layers.ConvolutionLayer$*Algo": "An algorithm of cuDNN's.",
     "deeplearning4j.nn.conf.layers.InputTypeUtil": "Helper functions inside of Java's layers.",
     "deeplearning4j.nn.conf.layers.LayerValidation": "Helper functions inside of Java's layers.",
-    "deeplearning4j.nn.conf.layers.objdetect.*": _YOLO,
+    "deeplearning4j.nn.conf.layers.objdetect.BoundingBoxesDeserializer": _JSON,
     "deeplearning4j.nn.conf.layers.samediff.*": _SAME_DIFF,
-    "deeplearning4j.nn.conf.layers.util.MaskLayer": "Keras import: masks of the features do what it does.",
     "deeplearning4j.nn.conf.layers.variational.*": _PRETRAINED,
     "deeplearning4j.nn.conf.memory.*": "A report of Java's memory.",
     "deeplearning4j.nn.conf.misc.DummyConfig": "A stand-in inside of Java.",
@@ -62,13 +60,11 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.layers.feedforward.autoencoder.*": _PRETRAINED,
     "deeplearning4j.nn.layers.mkldnn.*": _CUDNN,
     "deeplearning4j.nn.layers.normalization.*Helper": _CUDNN,
-    "deeplearning4j.nn.layers.objdetect.*": _YOLO,
     "deeplearning4j.nn.layers.ocnn.OCNNOutputLayer$OCNNLossFunction": "OCNNOutputLayer itself has the loss.",
     "deeplearning4j.nn.layers.ocnn.OCNNParamInitializer": _PARAMETERS,
     "deeplearning4j.nn.layers.recurrent.FwdPassReturn": "What Java's recurrent layers keep for the backward pass.",
     "deeplearning4j.nn.layers.recurrent.LSTMHelper*": _CUDNN,
     "deeplearning4j.nn.layers.samediff.*": _SAME_DIFF,
-    "deeplearning4j.nn.layers.util.*": "Keras import: masks of the features do what it does.",
     "deeplearning4j.nn.layers.variational.*": _PRETRAINED,
     "deeplearning4j.nn.modelimport.*": "Keras import.",
     "deeplearning4j.nn.params.*": _PARAMETERS,
