@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .alignment import AlignmentMode as AlignmentMode
     from .alignment import SeriesColumns as SeriesColumns
     from .async_iterator import AsyncDataSetIterator as AsyncDataSetIterator
+    from .boxes import box_labels as box_labels
     from .characters import CharacterIterator as CharacterIterator
     from .class_labels import one_hot as one_hot
     from .csv_iterator import CsvDataSetIterator as CsvDataSetIterator
@@ -67,6 +68,7 @@ if not TYPE_CHECKING:
     _NAMES = {
         "alignment": "AlignmentMode SeriesColumns",
         "async_iterator": "AsyncDataSetIterator",
+        "boxes": "box_labels",
         "characters": "CharacterIterator",
         "class_labels": "one_hot",
         "csv_iterator": "CsvDataSetIterator",

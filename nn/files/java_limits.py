@@ -141,6 +141,15 @@ def _is_first_over_images(part: Part) -> bool:
     return part.part is conf.nodes[0].conf and "ConvolutionalType" in _names_of(getattr(conf, "input_type", None))
 
 
+def _is_at_the_input(part: Part) -> bool:
+    return part.part is part.conf.nodes[0].conf
+
+
+def _is_at_an_input_of_places(part: Part) -> bool:
+    kind = part.arriving()
+    return _is_at_the_input(part) and kind is not None and len(kind.shape) > 1
+
+
 def _is_wider_than_the_channels(part: Part) -> bool:
     channels = getattr(part.arriving(), "channels", None)
     return channels is not None and part.part.n // 2 >= channels
@@ -189,6 +198,7 @@ LIMITS = (
               lambda part: part.part.data_format == "NWC"),
     JavaLimit("FrozenLayerWithBackprop", "draws noise on its way back that its activations are without, or fails",
               TRAIN, ("FrozenLayerWithBackprop",), lambda part: is_noisy(part.part.innermost)),
+    JavaLimit("IdentityLayer at the input", "fails", RUN + TRAIN, ("IdentityLayer",), _is_at_the_input),
     JavaLimit("L2NormalizeVertex in double precision", "fails for images and series", RUN, ("L2NormalizeVertex",),
               lambda part: part.conf.base.dtype == "float64" and _has_places(part)),
     JavaLimit("L2NormalizeVertex over some axes", "fails for images and series", TRAIN, ("L2NormalizeVertex",),
@@ -196,6 +206,8 @@ LIMITS = (
     JavaLimit("LBFGS above frozen layers", "the gradient is taken for one of all parameters", TRAIN,
               ("FrozenLayer", "FrozenLayerWithBackprop"), lambda part: part.conf.optimization_algo == "lbfgs"),
     JavaLimit("LearnedSelfAttentionLayer", "fails", RUN, ("LearnedSelfAttentionLayer",)),
+    JavaLimit("MaskLayer at the input", "fails but for rows: its output is in no memory of its own", RUN + TRAIN,
+              ("MaskLayer",), _is_at_an_input_of_places),
     JavaLimit("MergeVertex of volumes NDHWC", "merges the depth", RUN, ("MergeVertex",),
               lambda part: _is_over_volumes(part) and part.has_channels_last()),
     JavaLimit("OCNNOutputLayer with dropout", "fails", TRAIN, ("OCNNOutputLayer",),

@@ -14,11 +14,14 @@ from nd.on_demand import ClassTable
 from ..conf.parts import Registered, registered, registered_as, registered_names, unknown_part
 from ..layers import LAYERS, BaseLayerConf
 from ..vertices import VERTICES, VertexConf
-from .forms import LayerForm, with_codecs
+from .forms import OTHER_SPELLINGS, LayerForm, with_codecs
 from .json_values import LOSS, camel_case, own_codec
+from .unknown_layer import base_of, lines_for
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
 """Java's subclasses that are nothing but a name -> the class."""
+_JAVAS = "org.deeplearning4j.nn."
+"""Beginning of the names of Java's own layers: one that is unknown here is none of somebody's own."""
 _TABLES: Mapping[str, ClassTable[Any]] = {"layer": LAYERS, "vertex": VERTICES}
 """Kind of part -> the library's."""
 
@@ -89,9 +92,16 @@ def _known(kind: str, name: str) -> Written | None:
 
 def _unknown(kind: str, name: str, data: dict[str, object]) -> ChoiceError:
     hint = suggestion("class", name, [*_TABLES[kind].class_names, *registered_names(kind)])
-    return ChoiceError(
-        f"{kind}: unknown class {data.get('@class')!r}.{hint} Make a {kind} of your own known with nn.register."
-    )
+    remedy = f"Make a {kind} of your own known with nn.register."
+    if kind == "layer" and not str(data.get("@class", _JAVAS)).startswith(_JAVAS):
+        base = base_of(data)
+        form = _of_library("layer", base).form
+        lines = lines_for(data, {*form.fields, *form.constants, *form.derived, *OTHER_SPELLINGS.values()})
+        remedy += (
+            f" These lines open the file with the formula of {base}; for another formula give the class a runtime of "
+            f"its own, see docs/own_parts.md:\n\n{lines}\n"
+        )
+    return ChoiceError(f"{kind}: unknown class {data.get('@class')!r}.{hint} {remedy}")
 
 
 def _plain_form(part_class: Any) -> LayerForm:

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .core.embedding import EmbeddingSequenceLayer as EmbeddingSequenceLayer
     from .core.frozen import FrozenLayer as FrozenLayer
     from .core.frozen import FrozenLayerWithBackprop as FrozenLayerWithBackprop
+    from .core.identity import IdentityLayer as IdentityLayer
+    from .core.mask import MaskLayer as MaskLayer
     from .core.prelu import PReLULayer as PReLULayer
     from .core.repeat_vector import RepeatVector as RepeatVector
     from .losses.center_loss import CenterLossOutputLayer as CenterLossOutputLayer
@@ -58,6 +60,9 @@ if TYPE_CHECKING:
     from .losses.rnn_output import RnnOutputLayer as RnnOutputLayer
     from .normalization.batch_normalization import BatchNormalization as BatchNormalization
     from .normalization.local_response_normalization import LocalResponseNormalization as LocalResponseNormalization
+    from .objdetect.detected import DetectedObject as DetectedObject
+    from .objdetect.detected import YoloUtils as YoloUtils
+    from .objdetect.yolo import Yolo2OutputLayer as Yolo2OutputLayer
     from .pooling.global_pooling import GlobalPoolingLayer as GlobalPoolingLayer
     from .pooling.subsampling import Pooling2D as Pooling2D
     from .pooling.subsampling import SubsamplingLayer as SubsamplingLayer
@@ -121,6 +126,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
         "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
         "graves_lstm": "recurrent.lstm:GravesLSTM",
+        "identity": "core.identity:IdentityLayer",
         "last_time_step": "recurrent.last_time_step:LastTimeStep",
         "learned_self_attention": "recurrent.attention:LearnedSelfAttentionLayer",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
@@ -128,6 +134,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
         "loss": "losses.output:LossLayer",
         "lstm": "recurrent.lstm:LSTM",
+        "mask": "core.mask:MaskLayer",
         "mask_zero": "recurrent.mask_zero:MaskZeroLayer",
         "ocnn_output": "losses.ocnn:OCNNOutputLayer",
         "output": "losses.output:OutputLayer",
@@ -151,6 +158,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "upsampling2d": "convolution.upsampling:Upsampling2D",
         "upsampling3d": "convolution.upsampling:Upsampling3D",
         "variational_autoencoder": "pretraining.variational:VariationalAutoencoder",
+        "yolo2_output": "objdetect.yolo:Yolo2OutputLayer",
         "zero_padding": "convolution.zero_padding:ZeroPaddingLayer",
         "zero_padding1d": "convolution.zero_padding:ZeroPadding1DLayer",
         "zero_padding3d": "convolution.zero_padding:ZeroPadding3DLayer",
@@ -162,6 +170,7 @@ if not TYPE_CHECKING:
     _NAMES = LAYERS.modules({
         "base": "BaseLayerConf FeedForwardConf LayerConf ParamSpec",
         "convolution.convolution1d": "Convolution1D",
+        "objdetect.detected": "DetectedObject YoloUtils",
         "pretraining.base": "BasePretrainNetwork",
         "pretraining.distributions": (
             "BernoulliReconstructionDistribution CompositeReconstructionDistribution "

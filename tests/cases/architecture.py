@@ -3,6 +3,7 @@
 NUMPY_IN_ND = {
     "nd/files/archives.py",
     "nd/dataset/alignment.py",
+    "nd/dataset/boxes.py",
     "nd/dataset/characters.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",

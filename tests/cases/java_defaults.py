@@ -110,6 +110,7 @@ MADE = {
         "Upsampling1D": lambda: nn.Upsampling1D(2),
         "Upsampling2D": lambda: nn.Upsampling2D(2),
         "Upsampling3D": lambda: nn.Upsampling3D(2),
+        "Yolo2OutputLayer": lambda: nn.Yolo2OutputLayer([[1.0, 1.0]]),
         "ZeroPadding1DLayer": lambda: nn.ZeroPadding1DLayer(1),
         "ZeroPadding3DLayer": lambda: nn.ZeroPadding3DLayer(1),
         "ZeroPaddingLayer": lambda: nn.ZeroPaddingLayer(1),

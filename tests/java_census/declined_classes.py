@@ -7,7 +7,6 @@ _JSON = "Part of Java's reading and writing of JSON."
 _PARAMETERS = "Which parameters a layer has stands in its param_specs."
 _SAME_DIFF = "Needs SameDiff."
 _UPDATERS = "An updater at work on arrays of Java's: Updater.apply does it here."
-_YOLO = "Comes with YOLO's layer."
 
 DECLINED_CLASSES = {
     "deeplearning4j.earlystopping.scorecalc.base.*": _ABSTRACT,
@@ -34,9 +33,8 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.conf.layers.ConvolutionLayer$*Algo": "An algorithm of cuDNN's.",
     "deeplearning4j.nn.conf.layers.InputTypeUtil": "Helper functions inside of Java's layers.",
     "deeplearning4j.nn.conf.layers.LayerValidation": "Helper functions inside of Java's layers.",
-    "deeplearning4j.nn.conf.layers.objdetect.*": _YOLO,
+    "deeplearning4j.nn.conf.layers.objdetect.BoundingBoxesDeserializer": _JSON,
     "deeplearning4j.nn.conf.layers.samediff.*": _SAME_DIFF,
-    "deeplearning4j.nn.conf.layers.util.MaskLayer": "Keras import: masks of the features do what it does.",
     "deeplearning4j.nn.conf.memory.*": "A report of Java's memory.",
     "deeplearning4j.nn.conf.misc.DummyConfig": "A stand-in inside of Java.",
     "deeplearning4j.nn.conf.module.GraphBuilderModule": "An interface that nothing of Java's uses.",
@@ -56,13 +54,11 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.layers.feedforward.autoencoder.recursive.*": "Nothing of Java's uses it.",
     "deeplearning4j.nn.layers.mkldnn.*": _CUDNN,
     "deeplearning4j.nn.layers.normalization.*Helper": _CUDNN,
-    "deeplearning4j.nn.layers.objdetect.*": _YOLO,
     "deeplearning4j.nn.layers.ocnn.OCNNOutputLayer$OCNNLossFunction": "OCNNOutputLayer itself has the loss.",
     "deeplearning4j.nn.layers.ocnn.OCNNParamInitializer": _PARAMETERS,
     "deeplearning4j.nn.layers.recurrent.FwdPassReturn": "What Java's recurrent layers keep for the backward pass.",
     "deeplearning4j.nn.layers.recurrent.LSTMHelper*": _CUDNN,
     "deeplearning4j.nn.layers.samediff.*": _SAME_DIFF,
-    "deeplearning4j.nn.layers.util.*": "Keras import: masks of the features do what it does.",
     "deeplearning4j.nn.modelimport.*": "Keras import.",
     "deeplearning4j.nn.params.*": _PARAMETERS,
     "deeplearning4j.nn.updater.LayerUpdater": "Updates one layer inside of Java.",

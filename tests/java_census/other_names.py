@@ -61,12 +61,15 @@ OTHER_NAMES = {
     "deeplearning4j.nn.layers.convolution.SpaceToBatch": "nn.layers.convolution.space_to_batch:SpaceToBatchRuntime",
     "deeplearning4j.nn.layers.convolution.SpaceToDepth": "nn.layers.convolution.space_to_depth:SpaceToDepthRuntime",
     "deeplearning4j.nn.layers.feedforward.PReLU": "nn.layers.core.prelu:PReLURuntime",
+    "deeplearning4j.nn.layers.objdetect.DetectedObject": "nn.layers.objdetect.detected:DetectedObject",
+    "deeplearning4j.nn.layers.objdetect.YoloUtils": "nn.layers.objdetect.detected:YoloUtils",
     "deeplearning4j.nn.layers.recurrent.BaseRecurrentLayer": "nn.layers.recurrent.base:RecurrentRuntime",
     "deeplearning4j.nn.layers.recurrent.BidirectionalLayer": "nn.layers.recurrent.bidirectional:BidirectionalRuntime",
     "deeplearning4j.nn.layers.recurrent.LastTimeStepLayer": "nn.layers.recurrent.last_time_step:LastTimeStepRuntime",
     "deeplearning4j.nn.layers.recurrent.TimeDistributedLayer": (
         "nn.layers.recurrent.time_distributed:TimeDistributedRuntime"
     ),
+    "deeplearning4j.nn.layers.util.IdentityLayer": "nn.layers.core.identity:IdentityLayer",
     "deeplearning4j.nn.layers.wrapper.BaseWrapperLayer": "nn.layers.wrapping:WrappingRuntime",
     "deeplearning4j.nn.transferlearning.TransferLearning$GraphBuilder": (
         "nn.transferlearning.graph_editing:GraphBuilder"

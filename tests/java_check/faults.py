@@ -13,6 +13,7 @@ from nn.files.java_limits import LIMIT, VECTORS, has_noisy_bias, parts_in
 from nn.layers.recurrent.lstm import LstmConf
 from nn.terms.weight_noise import IWeightNoise
 
+from .contents import draws
 from .results import Result
 from .verdict import DERIVATIVES, RELEASES, Fault
 
@@ -37,7 +38,7 @@ LOGARITHMS, NEGATIVES = (
 """Losses that are not finite for the outputs of these activations."""
 ROUNDED = (activations.GELU, activations.HardSigmoid, activations.LeakyReLU, activations.RationalTanh)
 SAME_DIFF = (
-    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LearnedSelfAttentionLayer, nn.LocallyConnected1D,
+    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.IdentityLayer, nn.LearnedSelfAttentionLayer, nn.LocallyConnected1D,
     nn.LocallyConnected2D, nn.PrimaryCapsules, nn.RecurrentAttentionLayer, nn.SelfAttentionLayer,
 )  # fmt: skip
 """Layers that Java makes of SameDiff."""
@@ -172,6 +173,8 @@ FAULTS = (
           has(nn.Convolution1DLayer, lambda layer: layer.constraints), TRAINING, "norm of a series' kernel"),
     # ---- what fails
     limit("first layer of images", "first layer without parameters"),
+    limit("IdentityLayer at the input", "identity at the input"),
+    limit("MaskLayer at the input", "mask at the input"),
     limit("BatchNormalization over volumes", "batch normalisation of volumes"),
     limit("wide response normalisation", "wide response normalisation"),
     limit("RnnOutputLayer without a bias", "time steps without bias"),
@@ -261,5 +264,7 @@ FAULTS = (
           GRADIENT, DERIVATIVES),
     Fault("LocalResponseNormalization", "the gradient is wrong with constants of one's own",
           has(nn.LocalResponseNormalization), GRADIENT, DERIVATIVES),
+    Fault("noise below YOLO", "is another from step 2 on: the loss moves the random generator",
+          lambda result: has(nn.Yolo2OutputLayer)(result) and draws(result.conf), TRAINING, "numbers of a line"),
     Fault("OCNNOutputLayer", "the gradient is wrong", has(nn.OCNNOutputLayer), GRADIENT | {"score"}, DERIVATIVES),
 )  # fmt: skip

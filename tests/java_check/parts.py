@@ -107,16 +107,18 @@ def rows_with_faults() -> Iterator[Row]:
     depthwise = DepthwiseConvolution2D(kernel_size=2, activation="tanh", l2=0.1)
     unshared = LocallyConnected2D(n_out=2, kernel_size=2, activation="selu")
     series_layer = Convolution1DLayer(n_out=3, kernel_size=2, activation="tanh", constrain_weights=norm)
+    bias = LocallyConnected2D(n_out=2, kernel_size=2, activation="tanh", constrain_bias=norm)
     one_class = OCNNOutputLayer(hidden_size=3, constrain_all_parameters=norm)
     labels = classes(N, CLASSES)
     yield dense_row("fault-equal_norms", {"constrain_weights": MinMaxNormConstraint(0.5, 0.5)})
     yield dense_row("fault-all_weights", {"constrain_weights": MaxNormConstraint(0.1, dimensions=(0, 1))})
     leaky = LocallyConnected2D(n_out=2, kernel_size=2, activation="leakyrelu")
-    normed = LocallyConnected2D(
-        n_out=2, kernel_size=2, constraints=(MaxNormConstraint(1.0, params=("b",), dimensions=(1,)),)
-    )
-    layers = {"depthwise": depthwise, "leaky_unshared": leaky, "normed_unshared": normed, "unshared": unshared}
-    for name, layer in layers.items():
+    for name, layer in {
+        "depthwise": depthwise,
+        "leaky_unshared": leaky,
+        "unshared": unshared,
+        "unshared_bias": bias,
+    }.items():
         yield Row(f"fault-{name}", base().list(layer, *TAIL, input_type=images), numbers(N, *images.shape), labels)
     conf = base().list(series_layer, GlobalPoolingLayer("avg"), *TAIL, input_type=series)
     yield Row("fault-norm_of_series", conf, numbers(N, *series.shape), labels)

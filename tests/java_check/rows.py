@@ -21,6 +21,7 @@ from nn import (
     GlobalPoolingLayer,
     InputType,
     LastTimeStep,
+    MaskLayer,
     MaskZeroLayer,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -193,6 +194,7 @@ def mask_rows() -> Iterator[Row]:
     yield _masked("steps", [over_time], series, always, steps, steps)
     yield _masked("steps-of-features", [same, over_time], series, always, steps)
     yield _masked("steps-of-labels", [same, over_time], series, always, None, steps)
+    yield _masked("layer", [same, MaskLayer(), over_time], series, always, steps, steps)
     for kind in ("avg", "max", "pnorm", "sum"):
         yield _masked(f"pooled-{kind}", [same, GlobalPoolingLayer(kind), *TAIL], series, once, steps)
     recurrent, every_step = (

@@ -62,6 +62,7 @@ ONE = {
     "FrozenLayerWithBackprop": lambda: of(
         ROWS, nn.FrozenLayerWithBackprop(nn.DenseLayer(n_out=2, weight_noise=nn.DropConnect(0.5))), OUTPUT
     ),
+    "IdentityLayer at the input": lambda: of(ROWS, nn.IdentityLayer(), OUTPUT),
     "L2NormalizeVertex in double precision": lambda: behind(IMAGES, nn.L2NormalizeVertex(), dtype="float64"),
     "L2NormalizeVertex over some axes": lambda: behind(IMAGES, nn.L2NormalizeVertex(dimension=(1,))),
     "LBFGS above frozen layers": lambda: NeuralNetConfiguration(seed=1, optimization_algo="lbfgs").list(
@@ -70,6 +71,7 @@ ONE = {
     "LearnedSelfAttentionLayer": lambda: of(
         SERIES, nn.LearnedSelfAttentionLayer(n_out=2, n_heads=1, n_queries=2, project_input=True), LAST, OUTPUT
     ),
+    "MaskLayer at the input": lambda: of(IMAGES, nn.MaskLayer(), OUTPUT),
     "MergeVertex of volumes NDHWC": lambda: behind(NDHWC, nn.MergeVertex(), two=True),
     "OCNNOutputLayer with dropout": lambda: of(ROWS, nn.OCNNOutputLayer(hidden_size=2, drop_out=0.5)),
     "PReLULayer with shared axes": lambda: over_images(nn.PReLULayer(shared_axes=(2, 3))),
@@ -127,6 +129,8 @@ NONE = {
     "norms of images": lambda: behind(IMAGES, nn.L2NormalizeVertex()),
     "square images": lambda: behind(IMAGES, nn.PoolHelperVertex()),
     "subset of images": lambda: behind(IMAGES, nn.SubsetVertex(0, 0)),
+    "masked rows": lambda: of(ROWS, nn.MaskLayer(), OUTPUT),
+    "no layer at the input": lambda: over_images(nn.MaskLayer()),
     "rows": lambda: of(ROWS, nn.DenseLayer(n_out=2, drop_out=0.5), OUTPUT),
     "series": lambda: of(SERIES, nn.Bidirectional(nn.LSTM(n_out=2)), EVERY_STEP),
     "the first is no layer of images": lambda: of(ROWS, nn.ActivationLayer("relu"), OUTPUT),

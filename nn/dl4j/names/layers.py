@@ -156,6 +156,24 @@ LAYERS: dict[str, dict[str, str]] = {
             "setN=n"
         ),
     },
+    "nn.layers.objdetect.detected": {
+        "DetectedObject": (
+            "getBottomRightXY getCenterX=center_x getCenterY=center_y "
+            "getClassPredictions=class_predictions getConfidence=confidence getExampleNumber=example_number "
+            "getHeight=height getPredictedClass=predicted_class getTopLeftXY getWidth=width"
+        ),
+        "YoloUtils": "getPredictedObjects",
+    },
+    "nn.layers.objdetect.yolo": {
+        "Yolo2OutputLayer": (
+            "getBoundingBoxes=bounding_boxes getFormat=data_format getLambdaCoord=lambda_coord "
+            "getLambdaNoObj=lambda_no_obj getLossClassPredictions=loss_class_predictions "
+            "getLossPositionScale=loss_position_scale setBoundingBoxes=bounding_boxes setFormat=data_format "
+            "setLambdaCoord=lambda_coord setLambdaNoObj=lambda_no_obj setLossClassPredictions=loss_class_predictions "
+            "setLossPositionScale=loss_position_scale"
+        ),
+        "YoloRuntime": "getConfidenceMatrix getPredictedObjects getProbabilityMatrix",
+    },
     "nn.layers.pooling.global_pooling": {
         "GlobalPoolingLayer": (
             "getPnorm=pnorm getPoolingDimensions=pooling_dimensions getPoolingType=pooling_type "

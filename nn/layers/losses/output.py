@@ -41,7 +41,7 @@ class OutputMixin:
         cache = kept.cache
         out = kept.context.buffer("delta", cache.a.shape)
         masks = () if mask is None else (mask,)  # a compiled formula takes arrays and numbers only
-        with self._named(labels, cache.a):
+        with self.naming_errors(labels, cache.a):
             return self._total(self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), cache.a), out
 
     def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
@@ -61,14 +61,14 @@ class OutputMixin:
             The labels do not fit the output.
         """
         cache = kept.cache
-        with self._named(labels, cache.a):
+        with self.naming_errors(labels, cache.a):
             loss = self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
             return self._total(loss, cache.a)
 
     def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
         cache = kept.cache
-        with self._named(labels, cache.a):
+        with self.naming_errors(labels, cache.a):
             scores = self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
             if not nd.is_array(scores) or scores.shape != cache.a.shape[:1]:
                 refuse_returned(f"loss {type(self.conf.loss).__name__}: score_array", scores, cache.a[:, 0])
@@ -99,7 +99,7 @@ class OutputMixin:
         return nd.addi(delta, self.activation_gradient(epsilon, cache.z, cache.a, kept.context))
 
     @contextmanager
-    def _named(self, labels: Array, a: Array) -> Iterator[None]:
+    def naming_errors(self, labels: Array, a: Array) -> Iterator[None]:
         """Say in errors which layer it is, and where its rows come from when they are those of time steps."""
         try:
             yield

@@ -51,6 +51,8 @@ def make_features(case, seed=0, n=N):
 
 def make_labels(case, shape, seed=0, n=N):
     """Return float64 labels of the row's kind ``[n, n_out, ...]``; `shape` is (n_out, ...) of one example."""
+    if case.labels == "boxes":
+        return make_boxes(shape, len(case.layer.bounding_boxes), seed, n)
     n_out, *places = shape
     rows, rng = n * math.prod(places), np.random.default_rng([seed, 2])
     kinds = {
@@ -64,3 +66,15 @@ def make_labels(case, shape, seed=0, n=N):
     }
     labels = np.asarray(kinds[case.labels](), np.float64)
     return np.ascontiguousarray(np.moveaxis(labels.reshape(n, *places, -1), -1, 1))
+
+
+def make_boxes(shape, boxes, seed, n):
+    """Return labels ``[n, 4 + C, H, W]`` of objects in most cells, for so many boxes of a network's output."""
+    channels, height, width = shape
+    labels, rng = np.zeros((n, channels // boxes - 1, height, width)), np.random.default_rng([seed, 2])
+    for example, row, column in np.ndindex(n, height, width):
+        center, half = np.add(rng.uniform(0.1, 0.9, 2), (column, row)), rng.uniform(0.2, 1.0, 2)
+        if rng.uniform() < 0.6:
+            labels[example, :4, row, column] = *(center - half), *(center + half)
+            labels[example, 4 + rng.integers(0, channels // boxes - 5), row, column] = 1.0
+    return labels

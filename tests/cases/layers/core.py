@@ -17,8 +17,11 @@ from nn import (
     FrozenLayerWithBackprop,
     GaussianDropout,
     GaussianNoise,
+    GlobalPoolingLayer,
+    IdentityLayer,
     InputType,
     LossLayer,
+    MaskLayer,
     NormalDistribution,
     OutputLayer,
     SpatialDropout,
@@ -27,7 +30,7 @@ from nn import (
 )
 from optimize import MaxNormConstraint, MinMaxNormConstraint, NonNegativeConstraint, UnitNormConstraint
 
-from .base import IMAGES, ODD_IMAGES, ROWS, LayerCase, every
+from .base import IMAGES, ODD_IMAGES, ROWS, TAIL, LayerCase, every
 
 NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 
@@ -293,10 +296,28 @@ CORE_CASES: dict[str, list[LayerCase]] = {
         _frozen(FrozenLayerWithBackprop, _dense_case("dense", "softmax", has_bias=False)),
         _frozen(FrozenLayerWithBackprop, _conv_case("convolution", _window((3, 2), stride=(2, 2)))),
     ],
+    "identity": [
+        LayerCase("rows", IdentityLayer(), ROWS, lambda x, params: 1.0 * x),
+        LayerCase("images", IdentityLayer(drop_out=0.6), IMAGES, lambda x, params: x + 0.0),
+    ],
     "loss": [
         *(_last_case(LossLayer, _activated, *row) for row in _LOSSES),
         _last_case(LossLayer, _activated, "mse", "tanh", "reals", drop_out=0.5),
     ],
+    "mask": every(
+        [
+            LayerCase("rows", MaskLayer(), ROWS, lambda x, params: 1.0 * x),
+            LayerCase(
+                "series",
+                MaskLayer(),
+                InputType.recurrent(4, 5),
+                lambda x, params: x / 1.0,
+                (GlobalPoolingLayer("sum"), *TAIL),
+            ),
+            LayerCase("images", MaskLayer(drop_out=0.6), IMAGES, lambda x, params: x + 0.0),
+        ],
+        silences=True,
+    ),
     "output": every(
         [
             *(_last_case(OutputLayer, _dense, *row, n_out=5) for row in _LOSSES),

@@ -1,4 +1,4 @@
-"""Rows of the layers with a loss that are no plain rows: at every pixel, voxel and time step."""
+"""Rows of the layers with a loss that are no plain rows: at every pixel, voxel and time step, and of boxes."""
 
 from functools import partial
 
@@ -15,6 +15,7 @@ from nn import (
     RnnLossLayer,
     RnnOutputLayer,
     WeightNoise,
+    Yolo2OutputLayer,
 )
 from nn.layers.losses.output import LossRuntime
 
@@ -60,6 +61,26 @@ def _one_class(variant, activation, **settings):
 
     layer = OCNNOutputLayer(hidden_size=4, activation=activation, **settings)
     return LayerCase(variant, layer, ROWS, oracle, (), "reals", "drop_out" in settings)
+
+
+def _boxes(variant, priors, classes, **settings):
+    def oracle(x, params):
+        out = np.zeros_like(x)
+        for n, i, j, b in np.ndindex(len(x), *x.shape[2:], len(priors)):
+            channels = slice(b * (5 + classes), (b + 1) * (5 + classes))
+            z = x[n, channels, i, j]
+            xy, wh, c, kinds = z[:2], z[2:4], z[4:5], z[5:]
+            parts = (
+                FORMULAS["sigmoid"](xy),
+                np.exp(wh) * priors[b],
+                FORMULAS["sigmoid"](c),
+                FORMULAS["softmax"](kinds),
+            )
+            out[n, channels, i, j] = np.concatenate(parts)
+        return out
+
+    input_type = InputType.convolutional(3, 2, len(priors) * (5 + classes))
+    return LayerCase(variant, Yolo2OutputLayer(priors, **settings), input_type, oracle, (), "boxes")
 
 
 _WEIGHTED = LossMCXENT(weights=(0.5, 2.0, 1.0, 3.0))
@@ -118,4 +139,9 @@ OUTPUT_CASES: dict[str, list[LayerCase]] = {
         ],
         silences=True,
     ),
+    "yolo2_output": [
+        _boxes("two-boxes", [[1.5, 1.0], [0.75, 2.0]], 3),
+        _boxes("mcxent", [[1.0, 0.5]], 2, loss_class_predictions="mcxent", lambda_coord=2.0, lambda_no_obj=0.25),
+        _boxes("l1", [[0.4, 0.5], [1.0, 1.0], [2.0, 1.5]], 1, loss_position_scale="l1", drop_out=0.6),
+    ],
 }

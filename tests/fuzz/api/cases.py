@@ -21,6 +21,7 @@ from tests.cases.layers import LAYER_CASES
 from tests.cases.own_parts import Wavy
 from tests.cases.vertices import VERTEX_CASES
 
+from .detection_cases import DETECTION
 from .graph_cases import GRAPHS
 from .multi_cases import MULTI
 from .prepared import (
@@ -380,6 +381,7 @@ CASES: Makers = {
     **_of_rows(),
     **_FACADE,
     **_DATA,
+    **DETECTION,
     **MULTI,
     **SERIES,
     **_CURVES,

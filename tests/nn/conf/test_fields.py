@@ -47,6 +47,7 @@ SOUND = {
         "vertex_inputs": {"out": ("in",)},
     },
     "Convolution1DLayer": {"kernel_size": 1},
+    "DetectedObject": {"class_predictions": (1.0,)},
     "EarlyStoppingConfiguration": {
         "score_calculator": DataSetLossCalculator([]),
         "epoch_termination_conditions": MaxEpochsTerminationCondition(1),

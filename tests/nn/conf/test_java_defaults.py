@@ -99,6 +99,7 @@ OF_ONE = {
     ("layers", "OCNNOutputLayer", "hasBias"): "it has no bias, whatever this says",
     ("layers", "OCNNOutputLayer", "lossFn"): "it has a loss of its own",
     ("layers", "OCNNOutputLayer", "nOut"): "always 1",
+    ("layers", "Yolo2OutputLayer", "boundingBoxes"): "an array, given",
     ("listeners", "CheckpointListener", "keepEvery"): "none is 0 in Java",
     ("listeners", "CheckpointListener", "keepLast"): "none is 0 in Java",
     ("listeners", "CollectScoresListener", "logScore"): "there is no such setting; Java's default is no",

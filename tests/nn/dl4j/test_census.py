@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import nd
+import nn.dl4j
 from nn.dl4j import DenseLayer
 from nn.dl4j.names import NAMES
 from optimize.builder import Builder
 from tests.cells import every_row
-from tests.java_census import census
+from tests.java_census import census, layer_classes
 from tests.java_census.declined_classes import DECLINED_CLASSES
 from tests.java_census.declined_methods import DECLINED_METHODS
 from tests.java_census.interfaces import KEPT, all_names, keep, kept, lineage, parsed
@@ -23,6 +24,7 @@ from tests.java_census.twins import twin
 PAGE = Path(nd.__file__).parents[1] / "docs" / "java.md"
 NOT_KEPT = {"nd.dataset.java_random", "nd.ops.base", "nd.ops.random"}
 """Modules whose classes are Java's own or ND4J's ops, which the interfaces leave out."""
+LAYERS = "org.deeplearning4j.nn.conf.layers"
 MOST = ("multilayer.MultiLayerNetwork", "graph.ComputationGraph", "DataSet", "Evaluation")
 
 SETTERS = [
@@ -41,6 +43,20 @@ def test_the_classes_that_programs_use_most_are_counted(name):
     (java,) = [java for java in census.counted() if java.endswith(f".{name}") and ".api." not in java]
     assert twin(java).__name__ == name.rpartition(".")[2]
     assert len(all_names(java)) > 60
+
+
+def test_every_layer_of_java_is_ours_or_has_a_reason():
+    """By class: 82 configurations of layers, the same ones in 1.0.0-M1.1 and 1.0.0-M2.1."""
+    found = {java for java in kept() if f"{LAYERS}.Layer" in lineage(java)}
+    assert found == {*layer_classes.ours(), *layer_classes.DECLINED_LAYERS, *layer_classes.BASES}
+    assert len(found) == 82
+    for java, name in layer_classes.ours().items():
+        assert issubclass(getattr(nn.dl4j, name), nn.LayerConf), java
+    named = {part.__name__: part.form.java_class(part.__name__) for part in nn.layers.LAYERS.values()}
+    assert set(named.values()) <= set(layer_classes.ours())
+    for java, reason in layer_classes.DECLINED_LAYERS.items():
+        assert not hasattr(nn.dl4j, java.rpartition(".")[2]), f"{java} is there: {reason}"
+        assert f"`{java.rpartition('.')[2]}`" in PAGE.read_text()
 
 
 def test_every_builder_of_java_is_counted_or_declined_with_its_class():

@@ -27,6 +27,7 @@ import org.deeplearning4j.nn.conf.dropout.*;
 import org.deeplearning4j.nn.conf.layers.*;
 import org.deeplearning4j.nn.conf.layers.convolutional.*;
 import org.deeplearning4j.nn.conf.layers.misc.*;
+import org.deeplearning4j.nn.conf.layers.objdetect.Yolo2OutputLayer;
 import org.deeplearning4j.nn.conf.ocnn.OCNNOutputLayer;
 import org.deeplearning4j.nn.conf.weightnoise.DropConnect;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
@@ -91,7 +92,8 @@ public final class Defaults {
             new RnnOutputLayer.Builder(), new SeparableConvolution2D.Builder(), new SpaceToBatchLayer.Builder(new int[] {2, 2}),
             new SpaceToDepthLayer.Builder(2), new Subsampling1DLayer.Builder(), new Subsampling3DLayer.Builder(),
             new SubsamplingLayer.Builder(), new Upsampling1D.Builder(2), new Upsampling2D.Builder(2),
-            new Upsampling3D.Builder(2), new ZeroPadding1DLayer.Builder(1), new ZeroPadding3DLayer.Builder(1),
+            new Upsampling3D.Builder(2),
+            new Yolo2OutputLayer.Builder().boundingBoxPriors(Nd4j.ones(1, 2)), new ZeroPadding1DLayer.Builder(1), new ZeroPadding3DLayer.Builder(1),
             new ZeroPaddingLayer.Builder(1, 1),
         }) {
             add("layers", builder::build);

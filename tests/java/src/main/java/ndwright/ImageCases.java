@@ -35,11 +35,16 @@ import org.deeplearning4j.nn.conf.layers.SubsamplingLayer;
 import org.deeplearning4j.nn.conf.layers.Upsampling2D;
 import org.deeplearning4j.nn.conf.layers.ZeroPaddingLayer;
 import org.deeplearning4j.nn.conf.layers.convolutional.Cropping2D;
+import org.deeplearning4j.nn.conf.layers.objdetect.Yolo2OutputLayer;
 import org.deeplearning4j.nn.conf.preprocessor.FeedForwardToCnnPreProcessor;
 import org.nd4j.linalg.activations.Activation;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.dataset.DataSet;
+import org.nd4j.linalg.factory.Nd4j;
 import org.nd4j.linalg.lossfunctions.LossFunctions.LossFunction;
+import org.nd4j.linalg.lossfunctions.impl.LossL1;
+import org.nd4j.linalg.lossfunctions.impl.LossMCXENT;
+import org.nd4j.linalg.lossfunctions.impl.LossMSE;
 
 /** Layers of images. */
 final class ImageCases {
@@ -61,6 +66,7 @@ final class ImageCases {
         images.places();
         images.normalisations();
         images.outputs();
+        images.objects();
         return images.cases;
     }
 
@@ -172,5 +178,21 @@ final class ImageCases {
         add("loss_softmax", () -> base().list(convolution(3, 3).convolutionMode(ConvolutionMode.Same).nOut(3).build(),
                 new CnnLossLayer.Builder(LossFunction.MCXENT).activation(Activation.SOFTMAX).build())
                 .setInputType(TYPE), Numbers.classes(16, 3, 3, 8, 7));
+    }
+
+    /** Boxes around objects; the grid is that of the images. */
+    private void objects() {
+        INDArray boxes = Nd4j.create(new double[][] {{1.5, 1.0}, {0.7, 2.2}}), labels = Numbers.boxes(13, 3, 2, 8, 7);
+        Yolo2OutputLayer.Builder[] layers = {
+            new Yolo2OutputLayer.Builder(),
+            new Yolo2OutputLayer.Builder().lambdaCoord(2).lambdaNoObj(1.5).lossClassPredictions(new LossMCXENT()),
+            new Yolo2OutputLayer.Builder().lossPositionScale(new LossL1()).lossClassPredictions(new LossMSE())
+        };
+        for (int i = 0; i < layers.length; i++) {
+            Layer layer = layers[i].boundingBoxPriors(boxes).build();
+            add("objects_" + i, () -> base().list(convolution(3, 3).convolutionMode(ConvolutionMode.Same).build(),
+                    new ConvolutionLayer.Builder(1, 1).nOut(14).activation(Activation.IDENTITY).build(), layer)
+                    .setInputType(TYPE), labels);
+        }
     }
 }

@@ -53,6 +53,26 @@ final class Numbers {
         return Nd4j.create(values, shape, DataType.DOUBLE);
     }
 
+    /** Corners and class of an object in about every second cell: [examples, 4 + classes, height, width]. */
+    static INDArray boxes(long seed, int examples, int classes, int height, int width) {
+        Random random = new Random(seed);
+        INDArray labels = Nd4j.zeros(DataType.DOUBLE, examples, 4 + classes, height, width);
+        for (int cell = 0; cell < examples * height * width; cell++) {
+            int example = cell / (height * width), row = cell / width % height, column = cell % width;
+            double x = column + random.nextDouble(), y = row + random.nextDouble();
+            double halfWidth = 0.1 + random.nextDouble(), halfHeight = 0.1 + random.nextDouble();
+            int kind = random.nextInt(classes);
+            if (random.nextBoolean()) {
+                double[] corners = {x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight};
+                for (int i = 0; i < corners.length; i++) {
+                    labels.putScalar(new int[] {example, i, row, column}, corners[i]);
+                }
+                labels.putScalar(new int[] {example, 4 + kind, row, column}, 1.0);
+            }
+        }
+        return labels;
+    }
+
     /** The mask of series of these lengths. */
     static INDArray lengths(int steps, int... lengths) {
         double[] values = new double[lengths.length * steps];

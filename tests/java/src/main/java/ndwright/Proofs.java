@@ -47,9 +47,11 @@ import org.deeplearning4j.nn.conf.layers.misc.ElementWiseMultiplicationLayer;
 import org.deeplearning4j.nn.conf.layers.recurrent.Bidirectional;
 import org.deeplearning4j.nn.conf.layers.recurrent.LastTimeStep;
 import org.deeplearning4j.nn.conf.layers.recurrent.TimeDistributed;
+import org.deeplearning4j.nn.conf.layers.util.MaskLayer;
 import org.deeplearning4j.nn.conf.ocnn.OCNNOutputLayer;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
 import org.deeplearning4j.nn.graph.ComputationGraph;
+import org.deeplearning4j.nn.layers.util.IdentityLayer;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
 import org.deeplearning4j.nn.weights.WeightInit;
 import org.nd4j.autodiff.samediff.SDVariable;
@@ -280,6 +282,15 @@ final class Proofs {
     }
 
     private void images() {
+        fails("identity at the input", rows(new IdentityLayer()), ROWS, Y);
+        fails("mask at the input", images(new MaskLayer()), IMAGES, Y);
+        Nd4j.getRandom().setSeed(5);
+        Nd4j.rand(1);
+        double next = Nd4j.rand(1).getDouble(0);
+        Nd4j.getRandom().setSeed(5);
+        Nd4j.rand(1);
+        Nd4j.linspace(0, 3, 4, DataType.DOUBLE);
+        wrong("numbers of a line", Nd4j.rand(1).getDouble(0) != next, "Nd4j.linspace draws random numbers");
         fails("first layer without parameters", images(new ActivationLayer(Activation.RELU)), IMAGES, Y);
         double off = farthest(meanAfterStep(true), meanAfterStep(false));
         wrong("one minibatch", off == 0.0, "the running mean is no other where the data are one minibatch");

@@ -1,0 +1,1 @@
+"""Object detection: boxes around what a picture shows."""
