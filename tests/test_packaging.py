@@ -53,7 +53,7 @@ FAULTS = {  # a line that is wrong -> what mypy says of it
 }  # fmt: skip
 
 
-NOT_DISTRIBUTED = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist", "target*", "*.pyc")
+NOT_DISTRIBUTED = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist", "target", "target-*", "*.pyc")
 HIDDEN = {".ci", ".gitignore"}
 """What is distributed though its name begins with a point: caches and environments are not."""
 

@@ -1,8 +1,8 @@
-"""Places of the parameters of every Deeplearning4j layer, from its JSON alone: even of layers ndwright cannot run.
+"""Places of the parameters of every Deeplearning4j layer, from its JSON alone: even where the rest cannot be read.
 
-Layers and vertices that ndwright runs say it in `param_specs`: their configuration is asked, with only the fields that
-their shapes follow from. For the rest there is one function for a family, from a layer's fields in 1.0's form to its
-parameters in the order of the vector.
+Most layers and vertices say it in `param_specs`: their configuration is asked, with only the fields that their shapes
+follow from. For the rest there is one function for a family, from a layer's fields in 1.0's form to its parameters in
+the order of the vector.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .vertices_json import vertex_from_json
 
 Specs = list[ParamSpec]
 
-# ---- layers that ndwright runs
+# ---- layers that say it themselves
 
 
 def _of_configuration(fields: Json) -> Specs:
@@ -55,7 +55,7 @@ def _series(fields: Json) -> Specs:
     return specs
 
 
-# ---- layers that ndwright does not run, and those of which a file says it otherwise
+# ---- layers of which a file says it otherwise
 
 
 def _row(name: str, n: int) -> ParamSpec:
@@ -97,11 +97,6 @@ def _prelu(fields: Json) -> Specs:
             raise FormatError(f"configuration: sharedAxes must be 1..{len(shape)}, got {axis}.")
         shape[axis - 1] = 1
     return [ParamSpec("W", tuple(shape), "f")]
-
-
-def _auto_encoder(fields: Json) -> Specs:
-    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-    return [ParamSpec("W", (n_in, n_out), "f"), _row("b", n_out), _row("vb", n_in)]
 
 
 def _distribution_size(distribution: Any, n: int) -> int:
@@ -154,15 +149,10 @@ def _locally_connected(axes: int) -> Callable[[Json], Specs]:
     return specs
 
 
-def _none(fields: Json) -> Specs:
-    return []
-
-
 _TABLES: Mapping[str, Callable[[Json], Specs]] = {
-    "AutoEncoder": _auto_encoder,
     "Bidirectional": _bidirectional,
     "Convolution1DLayer": _series,  # the shape depends on the release
-    "FrozenLayer": _wrapped,  # the layer inside may be one that ndwright cannot run
+    "FrozenLayer": _wrapped,  # the layer inside may be one that cannot be read
     "FrozenLayerWithBackprop": _wrapped,
     "GravesBidirectionalLSTM": lambda fields: [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)],
     "GravesLSTM": _lstm(3),
@@ -170,13 +160,11 @@ _TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "LastTimeStep": _wrapped,
     "LocallyConnected1D": _locally_connected(1),  # a file has the output's size, and need not have the windows
     "LocallyConnected2D": _locally_connected(2),
-    "MaskLayer": _none,
     "MaskZeroLayer": _wrapped,
     "PReLULayer": _prelu,  # axes of any number, and shared ones that must be among them
     "SimpleRnn": _simple_rnn,
     "TimeDistributed": _wrapped,
     "VariationalAutoencoder": _variational,
-    "Yolo2OutputLayer": _none,
 }
 PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
     sorted({**dict.fromkeys(LAYERS.class_names, _of_configuration), **_TABLES}.items())

@@ -63,10 +63,8 @@ def layer_of(data: dict[str, Any]) -> Written:
     known = _known("layer", name)
     if known is not None:
         return known
-    from .param_tables import PARAM_TABLES
-
-    if name in PARAM_TABLES:
-        raise ChoiceError(f"layer: {name} is a layer of Deeplearning4j that this library cannot run yet.")
+    if name == "TFOpLayer":
+        raise ChoiceError("layer: TFOpLayer runs a graph of TensorFlow's, which this library cannot.")
     raise _unknown("layer", name, data)
 
 

@@ -20,6 +20,7 @@ from ..layers.pretraining.base import is_pretrained, unsupervised
 from .history import History
 from .intake import feature_batches, unmasked_inputs_of
 from .multilayer import MultiLayerNetwork
+from .progress import FitProgress
 
 if TYPE_CHECKING:
     from .network import Network
@@ -43,7 +44,7 @@ class LayerLearner(MultiLayerNetwork):
         self.network, self.number = network, number
         start, stop = network.conf.layout().place_of(number)
         memory = network.vectors.params[:, start:stop]
-        self.lock = network.lock
+        self.lock, self.progress = network.lock, FitProgress("pretrain_layer", network.progress.together)
         with Restoring(), network.on_backend():
             self.make(memory, network.random, memory)
 

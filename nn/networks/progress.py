@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def second_call(who: str) -> nd.ConfigurationError:
-    """Return the error for what would train a network while fit does."""
+    """Return the error for what would train a network while another call does."""
     return nd.ConfigurationError(
-        f"{who}: one call at a time may train a network, got a second one while fit runs, in another thread or in a "
-        "listener. Wait for it, or train a copy: net.clone()."
+        f"{who}: one call at a time may train a network, got a second one while another runs, in another thread or in "
+        "a listener. Wait for it, or train a copy: net.clone()."
     )
 
 
@@ -159,6 +159,13 @@ _VALID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 class FitProgress:
     """The calls of fit of one network: the one that runs, and the point that the last one reached.
 
+    Parameters
+    ----------
+    method : str
+        What the calls are of, for messages.
+    together : list of FitProgress, optional
+        Of all that trains these parameters: of the network, and of its layers that are pretrained. This one is added.
+
     Attributes
     ----------
     call : Training or None
@@ -177,7 +184,9 @@ class FitProgress:
         Another loop runs that listeners may stop.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, method: str = "fit", together: list[FitProgress] | None = None) -> None:
+        self.method, self.together = method, [] if together is None else together
+        self.together.append(self)
         self.call: Training | None = None
         self.thread: int | None = None
         self.awaited: Progress | None = None
@@ -185,6 +194,10 @@ class FitProgress:
         self.epoch_over = False
         self.stop_reason: str | None = None
         self.stoppable = False
+
+    def busy(self) -> bool:
+        """Return whether a call trains these parameters."""
+        return any(progress.call is not None for progress in self.together)
 
     def forget(self) -> None:
         """Forget the end of the last call: training went on without fit."""

@@ -269,8 +269,8 @@ class Trainable(NetworkCore):
     def _begin_fit(self, call: Training) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
-            if self.progress.call is not None:
-                raise second_call("fit")
+            if self.progress.busy():
+                raise second_call(self.progress.method)
             self.progress.call, self.progress.thread = call, threading.get_ident()
 
     def _end_fit(self, call: Training) -> None:
@@ -297,7 +297,7 @@ class Trainable(NetworkCore):
         data = self.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
         fits = self.progress
         with self.lock, Restoring(), in_force(self.backend, self.random):
-            if fits.call is not None:
+            if fits.busy():
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()

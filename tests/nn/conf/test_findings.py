@@ -54,7 +54,7 @@ FOUR = (
     (("backpropType",), "Sideways"),
     (("confs", 0, "layer", "weightInitFn"), {"@class": "a.WeightInitOther"}),
     (("confs", 1, "layer", "layer", "activationFn"), UNKNOWN),
-    (("confs", 2, "layer", "@class"), "a.Yolo2OutputLayer"),
+    (("confs", 2, "layer", "@class"), "a.TFOpLayer"),
 )
 
 
@@ -67,7 +67,7 @@ def test_everything_is_listed_with_its_path():
     ]  # fmt: skip
     assert "weightInitFn: unknown class 'WeightInitOther'" in lines[1]
     assert "unknown class 'Mine'" in lines[2]
-    assert "Yolo2OutputLayer is a layer of Deeplearning4j that this library cannot run yet" in lines[3]
+    assert "TFOpLayer runs a graph of TensorFlow's" in lines[3]
 
 
 @pytest.mark.parametrize("change", FOUR)

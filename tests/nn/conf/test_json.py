@@ -211,7 +211,7 @@ LAYER = ("confs", 0, "layer")
 OUTPUT = ("confs", 4, "layer")
 DENSE = ("confs", 2, "layer")
 UNSUPPORTED = {
-    "layer": ((*LAYER, "@class"), "a.Yolo2OutputLayer", nd.ChoiceError, "Yolo2OutputLayer is a layer of"),
+    "layer": ((*LAYER, "@class"), "a.TFOpLayer", nd.ChoiceError, "TFOpLayer runs a graph of"),
     "activation": ((*LAYER, "activationFn"), {"@class": "a.ActivationPReLU"}, nd.ChoiceError, "ActivationPReLU"),
     "loss": ((*OUTPUT, "lossFn"), {"@class": "a.LossOther"}, nd.ChoiceError, "LossOther"),
     "updater": ((*LAYER, "iupdater"), {"@class": "a.AdaMod"}, nd.ChoiceError, "AdaMod"),

@@ -63,7 +63,10 @@ def check(case, net, path):
     if trained:
         net.random.set_seed(SEED)
         net.save_checkpoint(path.with_name("checkpoint.zip"))
-    if trained and net.conf.optimization_algo != "stochastic_gradient_descent":  # only a checkpoint keeps its memory
+    searches = net.conf.optimization_algo != "stochastic_gradient_descent"
+    if trained and (
+        searches or net.learners
+    ):  # whose memory only a checkpoint keeps, of layers that are pretrained too
         net.random.set_seed(SEED)  # a checkpoint goes on with the generator as it was
         net.save_checkpoint(path)
         loaded = MultiLayerNetwork.load_checkpoint(path)

@@ -206,9 +206,9 @@ def test_a_model_with_layers_that_do_not_exist_here_is_refused(model):
 
 def test_a_layer_of_java_s_that_cannot_run_here_is_no_unknown_one(model):
     entries = entries_of(model)
-    entries[CONFIGURATION] = entries[CONFIGURATION].replace(b"layers.DenseLayer", b"layers.objdetect.Yolo2OutputLayer")
+    entries[CONFIGURATION] = entries[CONFIGURATION].replace(b"layers.DenseLayer", b"layers.TFOpLayer")
     write_entries(model, entries)
-    said = r"layer: Yolo2OutputLayer is a layer of Deeplearning4j that this library cannot run yet\.$"
+    said = r"layer: TFOpLayer runs a graph of TensorFlow's, which this library cannot\.$"
     with pytest.raises(nd.ChoiceError, match=said) as caught:
         load(model)
     assert len(str(caught.value)) < 120

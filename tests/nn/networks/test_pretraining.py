@@ -194,24 +194,59 @@ def test_an_interrupt_leaves_whole_steps():
     assert (states[0] == states[1]).all()
 
 
-def test_two_threads_pretrain_in_turns():
-    net, errors = chain("variational"), []
+REFUSED = "one call at a time may train a network, got a second one while another runs"
+
+
+def test_of_threads_that_pretrain_each_call_runs_whole_or_is_refused():
+    net, alone, refused = chain("variational"), chain("variational"), []
+    together = threading.Barrier(2)
 
     def work():
-        try:
-            for _ in range(10):
-                net.pretrain_layer(0, X)
-        except Exception as error:  # which the test shows
-            errors.append(error)
+        for _ in range(10):
+            together.wait(60)
+            try:
+                net.pretrain_layer(0, X, epochs=2)
+            except nd.ConfigurationError as error:
+                refused.append(str(error))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert errors == []
-    assert learner_of(net, 0).iteration_count == 20
-    assert np.isfinite(host(net.params())).all()
+    assert all(message.startswith(f"pretrain_layer: {REFUSED}") for message in refused)
+    assert learner_of(net, 0).iteration_count == 2 * (20 - len(refused)) >= 20
+    for _ in range(20 - len(refused)):
+        alone.pretrain_layer(0, X, epochs=2)
+    np.testing.assert_array_equal(host(net.params()), host(alone.params()))
+
+
+@pytest.mark.parametrize("runs", ["pretrain_layer", "fit"])
+@pytest.mark.parametrize("second", ["pretrain_layer", "fit", "fit_batch"])
+def test_while_one_call_trains_no_other_does(runs, second):
+    net, alone = chain("variational"), chain("variational")
+    calls = {
+        "pretrain_layer": lambda net: net.pretrain_layer(0, X),
+        "fit": lambda net: net.fit(X, Y),
+        "fit_batch": lambda net: net.fit_batch(X, Y),
+    }
+
+    class Again(Listener):
+        heard = 0
+
+        def iteration_done(self, model, iteration, epoch):
+            self.heard += 1
+            with pytest.raises(nd.ConfigurationError, match=f"{second}: {REFUSED}"):
+                calls[second](net)
+
+    listener = Again()
+    net.set_listeners(listener)
+    for each in (net, alone):
+        calls[runs](each)
+    assert listener.heard == 1
+    np.testing.assert_array_equal(host(net.params()), host(alone.params()))
+    net.set_listeners()
+    calls[second](net)
 
 
 # ---- layers of a graph
