@@ -253,7 +253,7 @@ class Training:
             )
         if self._source is not None and (awaited.fitting or not self._data.cut):
             self._restore(self._source, awaited)
-        if awaited.random is not None and awaited.iteration == network.iteration_count:
+        if awaited.fitting and awaited.random is not None and awaited.iteration == network.iteration_count:
             network.random.set_state(awaited.random)
         steps_before = network.iteration_count - awaited.steps
         self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment

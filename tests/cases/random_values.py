@@ -43,6 +43,8 @@ TEXTS = {
     "gradient_normalization": sorted(GRADIENT_NORMALIZATIONS),
     "input_format": ["NCHW"],
     "loss": sorted(LOSSES),
+    "loss_class_predictions": sorted(LOSSES),
+    "loss_position_scale": sorted(LOSSES),
     "mode": ["add", "average", "concat", "mul"],
     "name": ["first", "a name of more words", "ü"],
     "optimization_algo": sorted(OPTIMIZERS),

@@ -266,3 +266,16 @@ def test_a_layer_of_a_graph_learns_from_what_comes_into_it():
     for name in views:
         ours, theirs = host(net.get_param(name)), host(alone.get_param(name.replace("codes", "0")))
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+def test_after_a_checkpoint_between_two_calls_both_parts_of_the_next_draw_as_ever(tmp_path):
+    """Pretraining draws first; fine-tuning goes on from there, with dropout, as in the network itself."""
+    net = chain("rbm", pretrain=True, drop_out=0.6)
+    net.fit(X, Y)
+    net.save_checkpoint(tmp_path / "net.zip")
+    again = MultiLayerNetwork.load_checkpoint(tmp_path / "net.zip")
+    for each in (net, again):
+        each.random.set_seed(8)
+        each.fit(X, Y)
+    np.testing.assert_array_equal(host(again.params()), host(net.params()))
+    assert again.random.get_state() == net.random.get_state()

@@ -1,5 +1,6 @@
 """Looked at by a listener, in eager mode or replayed, a step computes the same bits, and what is shown is computed."""
 
+import contextlib
 import functools
 import re
 
@@ -303,13 +304,17 @@ def drawn_series(number):
 
 
 def drawn_network(number):
-    while (drawn := random_networks.draw(number)) is None:  # refused where it is given
-        number += DRAWN[drawn_network][0]
-
     def make():
         return random_networks.draw(number)[1]
 
-    return make, of_case(make, drawn[0])[0]
+    while True:
+        drawn = random_networks.draw(number)
+        with contextlib.suppress(nd.ShapeError):  # rows of an output that are no examples, labels for another loss
+            if drawn is not None:  # else it is refused where it is given
+                data = of_case(make, drawn[0])[0]
+                make().score(data)
+                return make, data
+        number += DRAWN[drawn_network][0]
 
 
 DRAWN = {
