@@ -4,14 +4,15 @@ from __future__ import annotations
 
 OF_OURS = {
     "": (
-        "ActivationLayer AutoEncoder BatchNormalization CapsuleLayer CapsuleStrengthLayer CenterLossOutputLayer Cnn3DLossLayer "
-        "CnnLossLayer Convolution1D Convolution1DLayer Convolution2D Convolution3D ConvolutionLayer Deconvolution2D "
-        "Deconvolution3D DenseLayer DepthwiseConvolution2D DropoutLayer EmbeddingLayer EmbeddingSequenceLayer "
-        "GlobalPoolingLayer GravesBidirectionalLSTM GravesLSTM LSTM LearnedSelfAttentionLayer "
+        "ActivationLayer AutoEncoder BatchNormalization CapsuleLayer CapsuleStrengthLayer CenterLossOutputLayer "
+        "Cnn3DLossLayer CnnLossLayer Convolution1D Convolution1DLayer Convolution2D Convolution3D ConvolutionLayer "
+        "Deconvolution2D Deconvolution3D DenseLayer DepthwiseConvolution2D DropoutLayer EmbeddingLayer "
+        "EmbeddingSequenceLayer GlobalPoolingLayer GravesBidirectionalLSTM GravesLSTM LSTM LearnedSelfAttentionLayer "
         "LocalResponseNormalization LocallyConnected1D LocallyConnected2D LossLayer OutputLayer PReLULayer Pooling1D "
         "Pooling2D PrimaryCapsules RecurrentAttentionLayer RnnLossLayer RnnOutputLayer SelfAttentionLayer "
         "SeparableConvolution2D SpaceToBatchLayer SpaceToDepthLayer Subsampling1DLayer Subsampling3DLayer "
-        "SubsamplingLayer Upsampling1D Upsampling2D Upsampling3D ZeroPadding1DLayer ZeroPadding3DLayer ZeroPaddingLayer"
+        "SubsamplingLayer Upsampling1D Upsampling2D Upsampling3D ZeroPadding1DLayer ZeroPadding3DLayer "
+        "ZeroPaddingLayer"
     ),
     "convolutional": "Cropping1D Cropping2D Cropping3D",
     "misc": "ElementWiseMultiplicationLayer FrozenLayer FrozenLayerWithBackprop RepeatVector",
