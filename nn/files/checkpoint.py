@@ -64,7 +64,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     ``ndwrightBest.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
     an error if `fit` is to continue from there.
     """
-    fits = network.progress
+    fits = network.engine.progress
     if network.is_init_called():
         network.updater.guard.check(network)  # which may put the counters back
     if fits.call is not None:
@@ -72,7 +72,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
-    learned = network.current_solver().optimizer.get_state()
+    learned = network.get_optimizer().get_state()
     numbers = [number.hex() for number in learned.numbers]
     epochs = network.epoch_count + fits.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
@@ -143,8 +143,9 @@ def _read(path: str, archive: zipfile.ZipFile, kind: type[Network] | None) -> Ne
     best = None
     if progress.best_epoch is not None:
         best = read_vector(path, archive, BEST_PARAMS, network.num_params())
-    network.progress.awaited = replace(progress, state=(), best_params=best)
-    network.state = _carried(network, path, archive, progress.state)
+    engine = network.engine
+    engine.progress.awaited = replace(progress, state=(), best_params=best)
+    engine.state = _carried(network, path, archive, progress.state)
     _teach(network, path, archive, document.get("optimizer", []))
     if progress.random is not None:
         network.random.set_state(progress.random)
@@ -179,4 +180,4 @@ def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: objec
         flat = nd.as_array(flat, network.dtype)
         vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:
-        network.current_solver().optimizer.set_state(OptimizerState(numbers, vectors))
+        network.get_optimizer().set_state(OptimizerState(numbers, vectors))

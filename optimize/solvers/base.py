@@ -223,7 +223,7 @@ class BaseOptimizer(OfModel):
         model = self.model
         model.updater.running.move()
         model.iteration_count += 1
-        constraints = getattr(model, "constraints", None)
+        constraints = model.updater.constraints
         if constraints is not None:
             generator = nd.random.get_random()
             constraints.apply(model.iteration_count, model.epoch_count)
