@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class _MadeLater:
-    """An attribute before `Engine.make` gives it a value, which Python then finds first: a read costs nothing more."""
+    """An attribute before `Engine.make` gives it a value, which Python then finds first, faster than a property."""
 
     def __get__(self, engine: Engine | None, owner: type) -> Any:
         if engine is None:
@@ -99,7 +99,7 @@ class Engine:
 
     Notes
     -----
-    From `vectors` on they are there once `make` has run; before, asking for one raises ConfigurationError.
+    Those from `vectors` on are there once `make` has run; before, asking for one raises ConfigurationError.
     """
 
     vectors: FlatVectors = _LATER

@@ -274,7 +274,7 @@ class Trainable(NetworkCore):
         who = "fit_batch"
         data = engine.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
         fits = engine.progress
-        with engine.lock, Restoring(), in_force(self.backend, self.random):
+        with engine.lock, Restoring(), in_force(engine.vectors.backend, self.random):
             if fits.call is not None:
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
