@@ -36,7 +36,7 @@ class RecordedNodes:
 
     def __init__(self, net: Any) -> None:
         self._stretches: list[Stretch] = []
-        for layer in {id(node.layer): node.layer for node in net.gradients.shared.fused[0]}.values():
+        for layer in {id(node.layer): node.layer for node in net.engine.gradients.shared.fused[0]}.values():
             for method, way in PASSES.items():
                 if hasattr(layer, method):
                     kind = f"{type(layer).__name__.removesuffix('Runtime')}, {way}"

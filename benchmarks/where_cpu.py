@@ -51,18 +51,18 @@ def where(name: str, batch: int) -> dict[str, Any]:
     while time.perf_counter() < started + WARM_S:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
-    recording = next(iter(net.gradients.workers[0].recordings._known.values())).recording
+    recording = next(iter(net.engine.gradients.workers[0].recordings._known.values())).recording
     calls, held = recording.of_backend.calls, recording.of_backend.held or (lambda run: run())
     times: list[list[float]] = []
     recording.replay = lambda: times.append(held(lambda: _timed(calls)))
     update: list[float] = []
     compute: list[float] = []
     _time_into(net.updater, "update", update)
-    _time_into(net.gradients, "compute", compute)
+    _time_into(net.engine.gradients, "compute", compute)
     for _ in range(STEPS):
         net.fit_batch(data)
     medians = 1000 * np.median(times, axis=0) * len(times) / STEPS  # a large minibatch takes several stretches
-    plan = net.gradients.plans.of(StepInput((data.features,)))
+    plan = net.engine.gradients.plans.of(StepInput((data.features,)))
     names = [_kind(call, OF_SERIES if name in SERIES else KINDS) for call in calls]
     products = (call for call, kind in zip(calls, names, strict=True) if kind == "matrix products")
     alone = sum(_alone(call, plan) for call in products) * len(times) / STEPS

@@ -42,22 +42,6 @@ class Builder:
         self._unused: dict[str, str] = getattr(target, "builder_unused", {})
         self._ignored: Collection[str] = getattr(target, "builder_ignored", ())
 
-    @classmethod
-    def of(cls, target: type, *arguments: Any) -> Builder:
-        """Start with arguments by position, which set the target's fields in their order.
-
-        Raises
-        ------
-        ConfigurationError
-            There are more arguments than fields.
-        """
-        names = [field.name for field in fields(target) if field.init]
-        if len(arguments) > len(names):
-            raise ConfigurationError(
-                f"{target.__name__}.Builder: takes at most {names}, got {list(arguments)}. Leave out what is too many."
-            )
-        return cls(target, **dict(zip(names, arguments, strict=False)))
-
     def __repr__(self) -> str:
         return f"{self._target.__name__}.Builder"
 
@@ -81,17 +65,12 @@ class Builder:
         if setting in self._verbs:
             return partial(self._say, setting)
         if setting in self._fields:
-            return partial(self.put, setting)
+            return partial(self._put, setting)
         if setting in self._unused:
             return partial(self._keep, self._unused[setting])
         return (lambda *arguments: self) if setting in self._ignored else None
 
-    def knows(self, field: str) -> bool:
-        """Tell whether the target has a field."""
-        return field in self._fields
-
-    def put(self, field: str, *value: Any) -> Builder:
-        """Set a field."""
+    def _put(self, field: str, *value: Any) -> Builder:
         self.given[field] = value[0] if len(value) == 1 else value
         return self
 
@@ -123,6 +102,27 @@ class Builder:
         """Make the configuration; its own checks apply."""
         configuration = self._target(**self.given)
         return configuration.finish() if hasattr(configuration, "finish") else configuration
+
+
+def builder_of(target: type, *arguments: Any) -> Builder:
+    """Return a builder with arguments by position, which set the target's fields in their order.
+
+    Raises
+    ------
+    ConfigurationError
+        There are more arguments than fields.
+    """
+    names = [field.name for field in fields(target) if field.init]
+    if len(arguments) > len(names):
+        raise ConfigurationError(
+            f"{target.__name__}.Builder: takes at most {names}, got {list(arguments)}. Leave out what is too many."
+        )
+    return Builder(target, **dict(zip(names, arguments, strict=False)))
+
+
+def knows(builder: Builder, field: str) -> bool:
+    """Tell whether a builder's target has a field."""
+    return field in builder._fields
 
 
 def item_verb(field: str) -> Callable[..., Builder]:

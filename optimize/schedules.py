@@ -12,7 +12,7 @@ from nd.arguments import Checked, Count, Natural, NonNegative, Positive, checked
 from nd.checks import check_choice
 from nd.java_enums import JavaEnum
 
-from .builder import Builder
+from .builder import Builder, builder_of
 
 
 class ScheduleType(JavaEnum):
@@ -31,7 +31,7 @@ class Schedule(Checked):
     @classmethod
     def Builder(cls, *arguments: Any) -> Builder:
         """Start ND4J's fluent style: ``MapSchedule.Builder("iteration").add(0, 0.1).build()``."""
-        return Builder.of(cls, *arguments)
+        return builder_of(cls, *arguments)
 
     def value_at(self, iteration: int, epoch: int) -> float:
         """Return the value in force."""

@@ -156,10 +156,13 @@ REFUSED = [
     ("nn/x.py", "class A:\n    def f(self):\n        return self._nowhere"),
     ("nn/x.py", "class A:\n    _declared: int\n    def f(self):\n        return self._declared"),
     ("nn/files/x.py", "def f(net):\n    return net._checked_layer(0)"),
-    ("nn/x.py", "from .core import NetworkCore\nclass A(NetworkCore):\n    def f(self):\n        self._solver = None"),
-    ("nn/x.py", "NOT_COPIED = {'_solver', 'state'}"),
-    ("nn/x.py", "def f(net):\n    return getattr(net, '_solver')"),
-    ("nn/x.py", "def f(net):\n    vars(net)['_solver'] = None"),
+    (
+        "nn/x.py",
+        "from .core import NetworkCore\nclass A(NetworkCore):\n    def f(self):\n        self._data_types = None",
+    ),
+    ("nn/x.py", "NOT_COPIED = {'_data_types', 'state'}"),
+    ("nn/x.py", "def f(net):\n    return getattr(net, '_data_types')"),
+    ("nn/x.py", "def f(net):\n    vars(net)['_data_types'] = None"),
 ]
 ALLOWED = """
 def f(net):

@@ -7,7 +7,7 @@ from nn.step.step_input import StepInput
 
 def workers_of(net, shape, training=True):
     """Return for each worker the parts of features of that shape that it computes."""
-    computer = net.gradients if training else net.outputs
+    computer = net.engine.gradients if training else net.engine.outputs
     with nd.use_backend(net.backend):
         features = nd.create_uninitialized(*shape, dtype="uint8")
         return [list(parts) for parts in computer.plans.of(StepInput((features,))).workers]

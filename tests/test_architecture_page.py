@@ -83,5 +83,5 @@ def test_a_step_goes_through_them_in_that_order():
     ]
     assert len(steps) >= 12
     assert [step for step in steps if step not in calls] == []
-    order = [calls.index(step) for step in steps if step[0] != "NetworkCore.carrying"]
+    order = [calls.index(step) for step in steps if step[0] != "Engine.carrying"]
     assert order == sorted(order), [step for _, step in sorted(zip(order, steps, strict=False))]

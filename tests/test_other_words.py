@@ -181,7 +181,7 @@ def test_classes_keep_their_signature_and_copies():
 
 
 def test_an_own_layers_unknown_parameter_is_named():
-    views = MultiLayerNetwork(CONF.list(*LAYERS)).init().propagation.params[0]
+    views = MultiLayerNetwork(CONF.list(*LAYERS)).init().engine.propagation.params[0]
     with pytest.raises(KeyError, match=r"unknown parameter 'w', expected one of W, b\. Did you mean 'W'"):
         _ = views["w"]
 

@@ -300,7 +300,7 @@ def to_image_order(x: Array, buffers: Callable[..., Array]) -> Array:
 
 
 @explained
-def to_host(x: Array) -> HostArray:
+def to_host(x: Array | HostArray) -> HostArray:
     """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.
 
     An array of the device is copied whatever backend is the current one.

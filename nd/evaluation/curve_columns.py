@@ -80,7 +80,7 @@ class Columns(metaclass=ExplainedType):
         """Return the columns in a parsed JSON value; raise FormatError if it has none."""
         raise NotImplementedError
 
-    def class_field(self) -> dict[str, object]:
+    def _class_field(self) -> dict[str, object]:
         """Return the first field."""
         return {"@class": java_class(type(self).__name__, "curves")}
 

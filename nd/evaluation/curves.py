@@ -85,7 +85,7 @@ class RocCurve(Columns):
 
     def fields(self) -> dict[str, object]:
         columns = {java: numbers_to_json(getattr(self, name)) for name, java in self.COLUMNS.items()}
-        return self.class_field() | columns | {"auc": number_to_json(self.calculate_auc())}
+        return self._class_field() | columns | {"auc": number_to_json(self.calculate_auc())}
 
     @classmethod
     def from_fields(cls, value: object) -> Self:
@@ -252,7 +252,7 @@ class PrecisionRecallCurve(Columns):
             values = getattr(self, name)
             columns[java] = numbers_to_json(values) if values.dtype.kind == "f" else values.tolist()
         end = {"totalCount": self.total_count, "area": number_to_json(self.calculate_auprc())}
-        return self.class_field() | columns | end
+        return self._class_field() | columns | end
 
     @classmethod
     def from_fields(cls, value: object) -> Self:

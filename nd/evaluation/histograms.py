@@ -58,7 +58,7 @@ class ReliabilityDiagram(Columns):
 
     def fields(self) -> dict[str, object]:
         columns = {java: numbers_to_json(getattr(self, name)) for name, java in self.COLUMNS.items()}
-        return self.class_field() | {"title": self.title} | columns
+        return self._class_field() | {"title": self.title} | columns
 
     @classmethod
     def from_fields(cls, value: object) -> Self:
@@ -116,7 +116,7 @@ class Histogram(Columns):
 
     def fields(self) -> dict[str, object]:
         bounds = {"title": self.title, "lower": self.lower, "upper": self.upper}
-        return self.class_field() | bounds | {"binCounts": self.bin_counts.tolist()}
+        return self._class_field() | bounds | {"binCounts": self.bin_counts.tolist()}
 
     @classmethod
     def from_fields(cls, value: object) -> Self:

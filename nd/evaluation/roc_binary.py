@@ -69,7 +69,7 @@ class ROCBinary(RocOutputs):
 
     def num_labels(self) -> int:
         """Return the number of outputs, -1 while it is unknown."""
-        return self.known_columns()
+        return self._known_columns()
 
     def fields(self) -> dict[str, object]:
         fields = super().fields()

@@ -68,7 +68,7 @@ class ROCMultiClass(RocOutputs):
 
     def get_num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""
-        return self.known_columns()
+        return self._known_columns()
 
     def _behind_rows(self, print_precision: int) -> str:
         # no line end before it, as in Java

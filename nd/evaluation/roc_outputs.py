@@ -88,7 +88,7 @@ class RocOutputs(AnyRoc):
     def _columns(self) -> int:
         return len(self.labels or []) if self.underlying is None else len(self.underlying)
 
-    def known_columns(self) -> int:
+    def _known_columns(self) -> int:
         """Return the number of columns, -1 while it is unknown."""
         return -1 if self.underlying is None else len(self.underlying)
 

@@ -69,7 +69,7 @@ def _evaluate(network: Network, output: int, data: DataSetIterator, evaluations:
         network.do_evaluation(data, *evaluations)
         return
     for batch in data:  # whose labels are those of this output
-        outputs: Any = nd.to_host(network.outputs_of(batch)[output])
+        outputs: Any = nd.to_host(network.engine.outputs_of(batch)[output])
         labels = network.classes_of[output].formed(batch.labels)
         outputs, labels, mask = network.classes_of[output].compared(labels, outputs, batch.labels_mask)
         if reverts:

@@ -57,7 +57,7 @@ def _predicted(network: Network, output: int, data: DataSetIterator) -> Iterator
     normalizer: Any = data.pre_processor
     reverts = normalizer is not None and normalizer.is_fit_label()
     for batch in data:
-        outputs = nd.to_host(network.outputs_of(batch)[output])
+        outputs = nd.to_host(network.engine.outputs_of(batch)[output])
         outputs = normalizer.revert_labels(outputs) if reverts else outputs
         yield outputs.reshape(outputs.shape[0], -1).tolist()
 

@@ -64,11 +64,9 @@ class _Check:
     def _gradient(self, data: object) -> list[float]:
         """Return the gradient of the score: divided by the examples, with the penalties."""
         net = self.net
-        with net.lock, Restoring(), net.on_backend():
-            net.step_on(data)
-        net.compute_gradient_and_score()
-        divisor = net.batch_size if net.conf.mini_batch else 1
-        with Restoring(), net.on_backend():
+        result = net.compute_gradient_and_score(net.step_input(data))
+        divisor = result.examples if net.conf.mini_batch else 1
+        with Restoring(), net.engine.on_backend():
             return nd.to_host(net.updater.objective_gradient(divisor, net.iteration_count, net.epoch_count)).tolist()
 
     def _derivative(self, data: object, params: Array, at: int) -> float:

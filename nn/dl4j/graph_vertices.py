@@ -147,12 +147,12 @@ class GraphVertex(metaclass=ExplainedType):
 
 def get_vertex(graph: ComputationGraph, name: str) -> GraphVertex:
     """Return an input or a vertex by its name; raise ChoiceError if there is none."""
-    graph.check_init()
+    graph.engine.check_made()
     names = [*graph.conf.inputs, *graph.conf.vertices]
     return GraphVertex(graph, check_choice("getVertex", "vertex", name, names))
 
 
 def get_vertices(graph: ComputationGraph) -> list[GraphVertex]:
     """Return all inputs and vertices, in the order of their indices."""
-    graph.check_init()
+    graph.engine.check_made()
     return [GraphVertex(graph, name) for name in (*graph.conf.inputs, *graph.conf.vertices)]

@@ -114,6 +114,11 @@ class PerformanceListener(listeners.PerformanceListener):
         return Builder(cls, frequency=1)
 
 
+def _save_every_n_iterations(builder: Builder, n: int, since_last: bool = False) -> Builder:
+    builder.given |= {"save_every_n_iterations": n, "since_last": since_last}
+    return builder
+
+
 class CheckpointListener(listeners.CheckpointListener):
     """Writes checkpoints, built by its `Builder`. Source: DL4J ``CheckpointListener``.
 
@@ -131,9 +136,7 @@ class CheckpointListener(listeners.CheckpointListener):
             time * SECONDS[str(unit).lower()] / SECONDS["minutes"]
         ),
         "save_every_epoch": lambda builder: builder.save_every_n_epochs(1),
-        "save_every_n_iterations": lambda builder, n, since_last=False: builder.put("save_every_n_iterations", n).put(
-            "since_last", since_last
-        ),
+        "save_every_n_iterations": _save_every_n_iterations,
     }
 
     def __init__(self, folder: str | os.PathLike[str], *, since_last: bool = False, **settings: Any) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd.state import Restoring
 from nd.typing import Array
 
 from ..networks.network import Network
-
-if TYPE_CHECKING:
-    from optimize.api import ConvexOptimizer
 
 
 def activate(network: Any, *arguments: object) -> Array:
@@ -42,9 +39,10 @@ def convert_data_type(network: Any, data_type: object) -> Any:
     configuration = network.configuration
     base = replace(configuration.base, dtype=str(getattr(data_type, "value", data_type)))
     twin = type(network)(replace(configuration, base=base))
-    with network.lock, Restoring(), network.on_backend():
+    with network.lock, Restoring(), network.engine.on_backend():
         dtype = twin.dtype
-        twin.make(nd.astype(network.params(), dtype), network.random.copy())
+        twin.random = network.random.copy()
+        twin.engine.make(twin.conf, nd.astype(network.params(), dtype), twin.random)
         if network.updater_state().size:
             twin.set_updater_state(nd.astype(network.updater_state(), dtype))
     twin.class_names = network.class_names
@@ -55,20 +53,14 @@ def do_nothing(network: Network, *arguments: object) -> None:
     """Do nothing: what Java's method sets or clears is not there."""
 
 
-def get_optimizer(network: Network) -> ConvexOptimizer:
-    """Return the optimizer, which takes the steps."""
-    network.check_init()
-    return network.current_solver().optimizer
-
-
 def get_input_masks(network: Network) -> list[Array | None] | None:
     """Return the masks of the features that are set, of every input, None for none."""
-    return _masks(network.batch.features_masks)
+    return _masks(network.engine.batch.features_masks)
 
 
 def get_label_masks(network: Network) -> list[Array | None] | None:
     """Return the masks of the labels that are set, of every output, None for none."""
-    return _masks(network.batch.labels_masks)
+    return _masks(network.engine.batch.labels_masks)
 
 
 def _masks(masks: tuple[Array | None, ...]) -> list[Array | None] | None:

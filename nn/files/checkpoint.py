@@ -68,12 +68,15 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
     error if `fit` is to continue from there.
     """
     training, more = _training_of(network)
-    epochs = network.epoch_count + network.progress.epoch_over
+    epochs = network.epoch_count + network.engine.progress.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
     text, document, _ = written(counted, names_of(network))
     document |= training
-    if network.learners:
-        document["pretraining"] = {"layer": network.pretraining, "learners": _learners_of(network, save_updater, more)}
+    if network.engine.learners:
+        document["pretraining"] = {
+            "layer": network.engine.pretraining,
+            "learners": _learners_of(network, save_updater, more),
+        }
     try:
         more[ENTRY] = json.dumps(document, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
@@ -84,7 +87,7 @@ def write_checkpoint(network: Network, path: Target, save_updater: bool = True) 
 
 def _training_of(network: Network, prefix: str = "") -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the progress of a network's training, and what its optimizer has learned, as a document and entries."""
-    fits = network.progress
+    fits = network.engine.progress
     if network.is_init_called():
         network.updater.guard.check(network)  # which may put the counters back
     if fits.call is not None:
@@ -92,7 +95,7 @@ def _training_of(network: Network, prefix: str = "") -> tuple[dict[str, Any], di
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=4)
-    learned = network.current_solver().optimizer.get_state()
+    learned = network.get_optimizer().get_state()
     entries: dict[str, bytes] = {}
     with nd.use_backend(network.backend):
         for name, arrays in ((OPTIMIZER_STATE, learned.vectors), (CARRIED_STATE, progress.state)):
@@ -107,14 +110,14 @@ def _training_of(network: Network, prefix: str = "") -> tuple[dict[str, Any], di
 def _learners_of(network: Network, save_updater: bool, more: dict[str, bytes]) -> dict[str, Any]:
     """Return the same of every layer that was pretrained, by its number, with counters; entries go to `more`."""
     documents = {}
-    for number, learner in network.learners.items():
+    for number, learner in network.engine.learners.items():
         prefix = PRETRAINING.format(number)
         document, entries = _training_of(learner, prefix)
         more |= entries
         with nd.use_backend(network.backend):
             if save_updater and learner.updater_state().shape[1]:
                 more[prefix + UPDATER_STATE] = serde.to_bytes(learner.updater_state(), "c")
-        epochs = learner.epoch_count + learner.progress.epoch_over
+        epochs = learner.epoch_count + learner.engine.progress.epoch_over
         documents[str(number)] = {**document, "counts": [learner.iteration_count, epochs]}
     return documents
 
@@ -140,11 +143,11 @@ def read_checkpoint(path: Source, number: int | None = None, kind: type[Network]
 
     Notes
     -----
-    The network's generator stands where it stood, and is put there again when `fit` begins. Give that `fit` an iterator
-    like the first one, and the same number of epochs: if the checkpoint was written during a call of `fit`, that
-    call is continued, and its complete epochs count (``fit(iterator, epochs=3)`` after one epoch and a half trains for
-    the half and one more). If it was written between two calls, the next one trains for all its epochs. A model zip
-    without the further entry, of Java say, is read as `MultiLayerNetwork.load` reads it.
+    The network's generator stands where it stood, and is put there again when `fit` continues a call. Give that
+    `fit` an iterator like the first one, and the same number of epochs: if the checkpoint was written during a call
+    of `fit`, that call is continued, and its complete epochs count (``fit(iterator, epochs=3)`` after one epoch and
+    a half trains for the half and one more). If it was written between two calls, the next one trains for all its
+    epochs. A model zip without the further entry, of Java say, is read as `MultiLayerNetwork.load` reads it.
     """
     is_path = isinstance(path, (str, os.PathLike))
     if is_path and os.path.isdir(checked_path("load_checkpoint", path)):
@@ -174,7 +177,7 @@ def _go_on_pretraining(network: Network, path: str, archive: zipfile.ZipFile, do
 
     known = {str(number): number for number in pretrained_layers(network)}
     try:
-        network.pretraining = None if document["layer"] is None else known[str(document["layer"])]
+        network.engine.pretraining = None if document["layer"] is None else known[str(document["layer"])]
         for name, written_one in document["learners"].items():
             learner, prefix = learner_of(network, known[name]), PRETRAINING.format(name)
             learner.iteration_count, learner.epoch_count = map(int, written_one["counts"])
@@ -196,8 +199,9 @@ def _go_on(network: Network, path: str, archive: zipfile.ZipFile, document: Any,
     best = None
     if progress.best_epoch is not None:
         best = read_vector(path, archive, prefix + BEST_PARAMS, network.num_params())
-    network.progress.awaited = replace(progress, state=(), best_params=best)
-    network.state = _carried(network, path, archive, progress.state)
+    engine = network.engine
+    engine.progress.awaited = replace(progress, state=(), best_params=best)
+    engine.state = _carried(network, path, archive, progress.state)
     _teach(network, path, archive, document.get("optimizer", []), prefix + OPTIMIZER_STATE)
     if progress.random is not None:
         network.random.set_state(progress.random)
@@ -231,4 +235,4 @@ def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: objec
         flat = nd.as_array(flat, network.dtype)
         vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:
-        network.current_solver().optimizer.set_state(OptimizerState(numbers, vectors))
+        network.get_optimizer().set_state(OptimizerState(numbers, vectors))

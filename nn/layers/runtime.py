@@ -240,9 +240,9 @@ class LayerRuntime(Part, metaclass=ExplainedType):
         if self.own is not None:
             self.own.check_gradients(grads, views)
             self.own.check_epsilon(below, kept.context.input_shape)
-        return self.undropped(below, kept)
+        return self._undropped(below, kept)
 
-    def undropped(self, epsilon: Array | None, kept: Kept) -> Array | None:
+    def _undropped(self, epsilon: Array | None, kept: Kept) -> Array | None:
         """Take a gradient back through the dropout of the input."""
         through = kept.dropped is not None and epsilon is not None
         return self.dropout.backprop(epsilon, kept.dropped) if through else epsilon  # type: ignore[union-attr, arg-type]

@@ -58,17 +58,17 @@ class BestEpoch:
     def note(self, history: History) -> None:
         """See the epoch that was closed: keep its parameters, or end training."""
         history.monitor = self.monitor
-        values = history.column(self.monitor)
+        values = history._column(self.monitor)
         best = best_of(values, self._minimized)
         history.best_epoch = history.epochs[best]
         if self._restores and best == len(values) - 1:
             network = self._network
-            with network.on_backend():
+            with network.engine.on_backend():
                 self.epoch, self.params = history.best_epoch, nd.to_host(nd.copy(network.params()))
         self._end(history, len(values) - 1 - best, values[best])
 
     def _end(self, history: History, waited: int, best: float) -> None:
-        fits = self._network.progress
+        fits = self._network.engine.progress
         if self._patience is not None and waited >= self._patience and fits.stop_reason is None:
             fits.stop_reason = (
                 f"patience: {self.monitor} has not become better for {waited} epoch{'' if waited == 1 else 's'}, the "
@@ -90,14 +90,14 @@ class BestEpoch:
         """
         if not awaited.epochs:
             return
-        values = history.column(self.monitor)
+        values = history._column(self.monitor)
         if not values and (len(history) or awaited.history is None):
             raise self._unknown(f"has no {self.monitor!r} of the epochs before")
         if not values:
             return  # one minibatch, whose first epoch is still to be closed
         best = best_of(values, self._minimized)
         # A checkpoint from within the end of an epoch has that one's parameters already.
-        if self._restores and awaited.best_epoch not in (history.epochs[best], history.next_epoch):
+        if self._restores and awaited.best_epoch not in (history.epochs[best], history._next_epoch):
             raise self._unknown("does not hold the parameters of the best of them")
         if self._restores:
             self.epoch, self.params = awaited.best_epoch, awaited.best_params

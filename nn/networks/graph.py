@@ -42,7 +42,7 @@ class ComputationGraph(Network):
     gradients on.
     """
 
-    data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
+    _data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
     conf: ComputationGraphConfiguration
     configuration: ComputationGraphConfiguration
 
@@ -98,19 +98,16 @@ class ComputationGraph(Network):
 
         ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
         """
-        self.check_init()
         return self.layers[self._checked_layer("get_layer", layer)]
 
     @checked
     def get_output_layer(self, output: Natural = 0) -> LayerRuntime:
         """Return the runtime of an output's layer, by number; raise ConfigurationError if there is none."""
-        self.check_init()
         return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
     def get_vertex(self, name: str) -> LayerRuntime | VertexRuntime:
         """Return the runtime of a vertex or layer, by name; raise ChoiceError if there is none."""
-        self.check_init()
         return self.layers[self._checked_node("get_vertex", name)]
 
     def _number(self, name: str) -> int:
@@ -126,18 +123,18 @@ class ComputationGraph(Network):
 
     def set_inputs(self, *xs: object) -> None:
         """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
-        self.check_init()
+        self.engine.check_made()
         features = unmasked_inputs_of(self, "set_inputs", xs)
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_features(features)
-        self.batch_size = self.batch.features[0].shape[0]
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_features(features)
+        self.batch_size = self.engine.batch.features[0].shape[0]
 
     def set_labels(self, *ys: object) -> None:
         """Set the minibatch's labels, ``[N, n_out]`` for every output, or classes as `fit` takes them."""
-        self.check_init()
+        self.engine.check_made()
         labels = labels_of(self, "set_labels", ys)
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_labels(labels)
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_labels(labels)
 
     @checked
     def set_input(self, number: Natural, x: object) -> None:
@@ -166,14 +163,12 @@ class ComputationGraph(Network):
 
     def set_masks(self, features_masks: object = None, labels_masks: object = None) -> None:
         """Set the minibatch's masks: lists with a mask or None for each array, or None; see `MultiDataSet`."""
-        self.check_init()
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_masks(_masks(features_masks), _masks(labels_masks))
 
     def get_inputs(self) -> list[Array]:
         """Return the current minibatch's features, or an empty list before they are set."""
-        self.check_init()
-        return list(map(outward, self.batch.features, self.conf.formats.inputs))
+        return list(map(outward, self.engine.batch.features, self.conf.formats.inputs))
 
     @checked
     def get_input(self, number: Natural) -> Array | None:
@@ -183,8 +178,7 @@ class ComputationGraph(Network):
 
     def get_labels(self) -> list[Array]:
         """Return the current minibatch's labels, or an empty list before they are set."""
-        self.check_init()
-        return list(map(outward, self.batch.labels, self.conf.formats.outputs))
+        return list(map(outward, self.engine.batch.labels, self.conf.formats.outputs))
 
     # ---- activations and gradients
 
@@ -252,9 +246,9 @@ class ComputationGraph(Network):
 
         `xs` are the features of the inputs, a list, or one array; the rest is as in `MultiLayerNetwork`.
         """
-        self.check_init()
+        self.engine.check_made()
         given = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (xs,))
-        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+        with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features, passed = self._pass_from_stored(given, training, store_last_for_tbptt)
             named = self._named_activations(*self.conf.formats.turned(features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
@@ -276,20 +270,20 @@ class ComputationGraph(Network):
     ) -> dict[str, Array]:
         """Return those of every input and of the vertices up to a layer, for features or the minibatch that is set."""
         train = converted("feed_forward", "train", SWITCH, train, False)
-        self.check_init()
+        self.engine.check_made()
         stop = None if last_layer is None else self._checked_layer("feed_forward", last_layer) + 1
-        batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
+        batch = self.engine.batch if not xs else self.engine.batch.another(nd.fresh_buffers(self.dtype))
         features, masks = inputs_of(self, "feed_forward", xs) if xs else ((), ())
         if train:
-            self._drawn_before = self.random.copy()
-        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            self.engine.drawn_before = self.random.copy()
+        with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             if xs:
                 batch.set_features(features)
                 batch.set_masks(features_masks or masks, ())
             if not batch.features:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
-            passed = self.forward(batch.features, train, batch.features_masks, stop=stop)
+            passed = self._forward(batch.features, train, batch.features_masks, stop=stop)
             arrays = self.conf.formats.turned(batch.features, passed.outputs)
             names = [*self.conf.inputs, *(node.name for node in self.conf.nodes[:stop])]
             return {name: nd.copy(array) for name, array in zip(names, [*arrays[0], *arrays[1]], strict=True)}

@@ -82,7 +82,7 @@ class History(NamesSuggested):
                 self._scores[waiting:] = [nd.item(total) / count for total, count in self._scores[waiting:]]
         return self._scores
 
-    def add_step(self, result: StepResult) -> None:
+    def _add_step(self, result: StepResult) -> None:
         """Add the score of a minibatch, which may still lie on a device."""
         self._minibatches += 1
         if result.known_score is not None:
@@ -101,10 +101,10 @@ class History(NamesSuggested):
             self._free = [nd.reshape_view(memory[at : at + 1], ()) for at in range(_CELLS)]
         return self._free.pop()
 
-    def scored(self, result: StepResult | None = None) -> tuple[float, int] | None:
+    def _scored(self, result: StepResult | None = None) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, and of how many minibatches; None if it is not finite.
 
-        `result` is that of a minibatch that `add_step` has not had.
+        `result` is that of a minibatch that `_add_step` has not had.
         """
         sums = [self._sum]
         if self._total is not None:
@@ -115,16 +115,16 @@ class History(NamesSuggested):
         return (total, count) if math.isfinite(total) else None
 
     @property
-    def next_epoch(self) -> int:
+    def _next_epoch(self) -> int:
         """The number of the epoch that runs, or comes next."""
         return self._first + len(self._scores)
 
-    def reopened(self) -> tuple[float, int] | None:
-        """Return the result of `scored` for the last epoch, as if it were not closed."""
+    def _reopened(self) -> tuple[float, int] | None:
+        """Return the result of `_scored` for the last epoch, as if it were not closed."""
         total = self.score[-1] * self._closed
         return (total, self._closed) if math.isfinite(total) else None
 
-    def end_epoch(self, learning_rate: float) -> None:
+    def _end_epoch(self, learning_rate: float) -> None:
         """Close an epoch."""
         count = self._closed = self._minibatches
         if self._total is None:
@@ -137,11 +137,11 @@ class History(NamesSuggested):
         self.learning_rate.append(learning_rate)
         self._sum, self._minibatches = 0.0, 0
 
-    def column(self, name: str) -> list[float]:
+    def _column(self, name: str) -> list[float]:
         """Return the list of that name itself, that of a metric by the metric's; a new one where there is none yet."""
         return getattr(self, name) if name in COLUMNS else self.validation_metrics.setdefault(name, [])
 
-    def level(self) -> None:
+    def _level(self) -> None:
         """Write NaN where the epoch that was closed has no number, in columns of data that fit has no more."""
         for values in (self.validation_score, self.validation_accuracy, *self.validation_metrics.values()):
             if values:
@@ -155,7 +155,7 @@ class History(NamesSuggested):
 
     # ---- in checkpoints
 
-    def before(self, stop: int, scored: tuple[float, int] | None = None) -> History:
+    def _before(self, stop: int, scored: tuple[float, int] | None = None) -> History:
         """Return a history of its own of the epochs before number `stop`; what lies on a device is not waited for.
 
         `scored` is the sum of the scores of the epoch that follows these, and of how many minibatches.
@@ -164,18 +164,18 @@ class History(NamesSuggested):
         history = History(self._first, scored)
         history._scores, history._backend = self._scores[:count], self._backend
         for name in (*COLUMNS[1:], *self.validation_metrics):
-            history.column(name)[:] = self.column(name)[:count]
+            history._column(name)[:] = self._column(name)[:count]
         return history
 
-    def written(self) -> dict[str, Any]:
+    def _written(self) -> dict[str, Any]:
         """Return the epochs as plain values."""
         columns = {name: [*map(_plain, getattr(self, name))] for name in COLUMNS}
         metrics = {name: [*map(_plain, values)] for name, values in self.validation_metrics.items()}
         return {"first": self._first, **columns, "metrics": metrics}
 
     @staticmethod
-    def read(written: Any) -> History:
-        """Return the history of the epochs that `written` wrote.
+    def _read(written: Any) -> History:
+        """Return the history of the epochs that `_written` wrote.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class History(NamesSuggested):
         if type(written["first"]) is not int or written["first"] < 0:
             raise ValueError("first must be a number of epochs")
         for name in COLUMNS:
-            history.column(name)[:] = map(_number, written[name])
+            history._column(name)[:] = map(_number, written[name])
         for name, values in written["metrics"].items():
             history.validation_metrics[name] = [*map(_number, values)]
         lengths = {len(values) for values in history.to_dict().values()}

@@ -16,7 +16,6 @@ from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.output_layers import check_classifier
-from ..step.masks import masks_behind
 from ..terms.data_formats import inward, outward
 from .core import NetworkCore
 from .intake import feature_batches, inputs_of, minibatches
@@ -34,7 +33,7 @@ _STEPS: Any = rule_of(Natural)
 class Inference(NetworkCore):
     """Outside of training: predictions, activations, evaluation."""
 
-    def predicted(
+    def _predicted(
         self,
         xs: Sequence[object],
         train: bool = False,
@@ -42,42 +41,19 @@ class Inference(NetworkCore):
         labels_masks: Sequence[object] = (),
     ) -> tuple[Array, ...]:
         """Return the activations of every output for features of every input, new arrays: `output` of any network."""
-        self.check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
-        with self.lock, Restoring(), self.on_backend():
-            batch = self.batch.another(self._feature_buffers)
-            batch.set_features(xs)
-            if features_masks or labels_masks:
-                batch.set_masks(features_masks, labels_masks)
-            step = batch.step_without_labels(self.shared_nodes.initial_state)
-            formats = self.conf.formats.outputs
-            if not train:
-                outputs = self.outputs.outputs(step)
-                return tuple(map(outward, outputs, formats)) if any(batch.labels_last) else outputs
-            with nd.random.drawing(self.random):
-                self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                in_training = self.propagation.output(step, training=True)
-                return tuple(outward(nd.copy(array), name) for array, name in zip(in_training, formats, strict=True))
-
-    def outputs_of(self, data: DataSet | MultiDataSet) -> tuple[Array, ...]:
-        """Return the outputs for the features of a minibatch, with their masks."""
-        parts = data.multi
-        return self.predicted(parts.features, False, parts.features_masks)
-
-    def masks_of_outputs(self, data: DataSet | MultiDataSet) -> list[Array | None]:
-        """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
-        self.check_init()
-        with Restoring(), self.on_backend():
-            batch = self.batch.another(nd.fresh_buffers(self.dtype))
-            parts = data.multi
-            batch.set_features(parts.features)
-            batch.set_masks(parts.features_masks, ())
-            given = self.conf.input_names, batch.features, batch.features_masks
-            masks = masks_behind(self.shared_nodes.nodes, *given, self.dtype)
-            of_outputs = [masks[number] for number in self.conf.output_nodes]
-            hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
-            return list(map(outward, hosted, self.conf.formats.outputs))
+        engine = self.engine
+        if not train:
+            return engine.predicted(xs, features_masks, labels_masks)
+        with engine.lock, Restoring(), engine.on_backend(), nd.random.drawing(self.random):
+            batch, shared = engine.features_of(xs, features_masks, labels_masks), engine.shared_nodes
+            step = batch.step_without_labels(shared.initial_state)
+            shared.at(self.iteration_count, self.epoch_count)
+            outputs = engine.propagation.output(step, training=True)
+            return tuple(
+                outward(nd.copy(array), name) for array, name in zip(outputs, self.conf.formats.outputs, strict=True)
+            )
 
     def _single_output(
         self, x: object, train: bool = False, features_mask: object = None, labels_mask: object = None
@@ -95,15 +71,15 @@ class Inference(NetworkCore):
     ) -> Sequence[Array]:
         """Return every output for features as `inputs_of` takes them, or for the minibatches of an iterable."""
         if given and all(map(nd.is_array, given)):  # the usual case, in no time
-            return self.predicted(given, train, features_masks, labels_masks)
+            return self._predicted(given, train, features_masks, labels_masks)
         batches = feature_batches(given[0]) if len(given) == 1 else None
         if batches is None:
             xs, masks = inputs_of(self, who, given)
-            return self.predicted(xs, train, features_masks or masks, labels_masks)
+            return self._predicted(xs, train, features_masks or masks, labels_masks)
         parts = [self._outputs_for(who, (batch,), train, (), ()) for batch in batches]
         if not parts:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             return [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
 
     @overload
@@ -124,7 +100,7 @@ class Inference(NetworkCore):
                 )
             return self.predict_labels(x)
         out = self._single_output(x)
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             return nd.argmax(inward(out, self.conf.formats.outputs[0]), 1)
 
     @property
@@ -133,11 +109,11 @@ class Inference(NetworkCore):
 
         They are kept in model files, and shown by evaluations.
         """
-        return self.classes.names
+        return self.engine.classes.names
 
     @class_names.setter
     def class_names(self, names: Sequence[str] | None) -> None:
-        self.classes.names = names
+        self.engine.classes.names = names
 
     def predict_labels(self, x: object) -> list[str]:
         """Return the name of the most probable class of each example; a single output is class 1 above 0.5.
@@ -150,7 +126,7 @@ class Inference(NetworkCore):
         return self._named_classes(self._single_output(x), self.class_names)
 
     def _named_classes(self, out: Array, names: Sequence[str] | None) -> list[str]:
-        if names is None or self.classes.rank > 2:
+        if names is None or self.engine.classes.rank > 2:
             raise nd.ConfigurationError(
                 "predict_labels: the names of the classes must be known, got none. Train with labels that are texts, "
                 "or set network.class_names."
@@ -283,13 +259,13 @@ class Inference(NetworkCore):
         return number
 
     def _evaluate(self, who: str, data: object, labels: object, of_outputs: Mapping[int, Sequence[object]]) -> None:
-        self.check_init()
+        self.engine.check_made()
         for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
                 raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             for batch in minibatches(self, who, data, labels):
                 with naming_nan(who, self, batch):
                     self._show_outputs(batch, of_outputs)
@@ -299,7 +275,7 @@ class Inference(NetworkCore):
 
     def _show_outputs(self, batch: DataSet | MultiDataSet, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
-        parts, outputs = batch.multi, self.outputs_of(batch)
+        parts, outputs = batch.multi, self.engine.outputs_of(batch)
         for number, evaluations in of_outputs.items():
             classes = self.classes_of[number]
             mask = parts.labels_masks[number] if parts.labels_masks else None
@@ -332,7 +308,7 @@ def naming_nan(who: str, network: NetworkCore, data: Any) -> Iterator[None]:
     except nd.NumericError as error:
         from .finiteness import place_of_nan  # which programs without NaN do not need
 
-        with Restoring(), network.on_backend():
+        with Restoring(), network.engine.on_backend():
             place = place_of_nan("features", data.multi.features, network.dtype)
         if not place:
             raise

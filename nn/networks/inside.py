@@ -51,7 +51,7 @@ class Inside(Inference):
         """
         table = self.param_table()
         view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             value = nd.as_array(value, self.dtype)
             if tuple(value.shape) != tuple(view.shape):
                 raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
@@ -83,14 +83,14 @@ class Inside(Inference):
         scores = [self._scores_of(batch, penalty) for batch in minibatches(self, "score_examples", data, labels)]
         if not scores:
             raise nd.DataError("score_examples: the iterator must have at least one minibatch, got none.")
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             return scores[0] if len(scores) == 1 else nd.concat(scores)
 
     def _scores_of(self, data: object, penalty: float) -> Array:
         total: Array | Any = penalty
-        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
-            step = self._other_step(data)
-            passed = self.forward(step.features, False, step.features_masks)
+        with self.lock, Restoring(), self.engine.on_backend(), nd.random.drawing(self.random):
+            step = self.engine.other_step(data)
+            passed = self._forward(step.features, False, step.features_masks)
             for output, number in enumerate(self.conf.output_nodes):
                 mask, layer = loss_mask(step, passed, output, number), self.layers[number]
                 total = nd.add(layer.score_array(step.labels[output], passed.kept[number], mask), total)
@@ -99,11 +99,12 @@ class Inside(Inference):
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters, by default on those that training on labels changes."""
-        self.check_init()
+        self.engine.check_made()
         if not backprop_params_only:
             return self._penalty_by(Regularization, False)
-        with Restoring(), self.on_backend():
-            return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
+        with Restoring(), self.engine.on_backend():
+            penalty = self.engine.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            return float(nd.item(nd.as_array(penalty)))
 
     @checked
     def calc_l1(self, backprop_params_only: bool = True) -> float:
@@ -116,8 +117,8 @@ class Inside(Inference):
         return self._penalty_by(L2Regularization, backprop_params_only)
 
     def _penalty_by(self, kind: type[Regularization], backprop_params_only: bool) -> float:
-        with Restoring(), self.on_backend():
-            every = self.vectors.all_penalties(backprop_params_only)
+        with Restoring(), self.engine.on_backend():
+            every = self.engine.vectors.all_penalties(backprop_params_only)
             penalties = [(flat, penalty) for flat, penalty in every if isinstance(penalty, kind)]
             counts = self.iteration_count, self.epoch_count
             scores = (penalty.score(flat, penalty.at(*counts)) for flat, penalty in penalties)
@@ -128,8 +129,9 @@ class Inside(Inference):
         evaluation = nd.evaluation.Evaluation()
         for batch in minibatches(self, "f1_score", data, labels):
             parts = batch.multi
-            with Restoring(), self.on_backend():
-                seen = self.classes.compared(parts.labels[0], nd.to_host(self.predicted(parts.features)[0]), None)
+            with Restoring(), self.engine.on_backend():
+                output = nd.to_host(self._predicted(parts.features)[0])
+                seen = self.engine.classes.compared(parts.labels[0], output, None)
                 evaluation.eval(*seen[:2])
         return evaluation.f1()
 
@@ -147,10 +149,10 @@ class Inside(Inference):
         computed.
         """
         self._check_losses()
-        learn = self.iteration_count == 0
-        with Restoring(), self.on_backend():
-            step = self._other_step(minibatch(self, "step_input", data, labels, learn))
-            return self.carrying(step.with_arrays(copied(step.arrays)).in_shards(shards or 0), 0)
+        engine, learn = self.engine, self.iteration_count == 0
+        with Restoring(), engine.on_backend():
+            step = engine.other_step(minibatch(self, "step_input", data, labels, learn))
+            return engine.carrying(step.with_arrays(copied(step.arrays)).in_shards(shards or 0), 0)
 
     @checked
     def keep(self, *names: int | str) -> None:
@@ -176,12 +178,13 @@ class Inside(Inference):
             net.fit(x, y)
             activation, epsilon = net.kept("conv1")
         """
-        self.check_init()
+        engine = self.engine
+        engine.check_made()
         numbers = sorted({self._checked_node("keep", name) for name in names})
-        with self.lock:
-            self.shared_nodes.keeps = tuple(self.conf.nodes[number].name for number in numbers)
-            self.gradients.forget()
-            self.last = None if self.last is None else self.last._replace(kept={})
+        with engine.lock:
+            engine.shared_nodes.keeps = tuple(self.conf.nodes[number].name for number in numbers)
+            engine.gradients.forget()
+            engine.last = None if engine.last is None else engine.last._replace(kept={})
 
     @checked
     def kept(self, name: int | str) -> KeptArrays:
@@ -196,11 +199,12 @@ class Inside(Inference):
         ConfigurationError
             It has not been kept.
         """
-        self.check_init()
+        self.engine.check_made()
         number = self._checked_node("kept", name)
         node, data_format = self.conf.nodes[number], self.conf.formats.behind[number]
-        with self.lock, Restoring(), self.on_backend():
-            arrays = None if self.last is None else self.last.kept.get(node.name)
+        with self.lock, Restoring(), self.engine.on_backend():
+            last = self.engine.last
+            arrays = None if last is None else last.kept.get(node.name)
             if arrays is None:
                 raise nd.ConfigurationError(
                     f"kept: {node.label} must be kept while a step runs, got nothing from the last one. Call "
@@ -215,15 +219,16 @@ class Inside(Inference):
     def _gradients_of_set(self) -> tuple[Array | None, ...]:
         """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""
         self._check_losses()
-        step = self.batch.step()
-        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
-            passed = self.forward(step.features, True, step.features_masks)
-            loss, deltas, epsilons = self.propagation.losses_of(step, passed)
-            left = self.propagation.backward(passed, deltas, epsilons, to_input=True)
-            penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
-            gradients, divisor = self.vectors.gradients, step.examples if self.conf.base.mini_batch else 1
+        engine = self.engine
+        step = engine.batch.step()
+        with engine.lock, Restoring(), engine.on_backend(), nd.random.drawing(self.random):
+            passed = self._forward(step.features, True, step.features_masks)
+            loss, deltas, epsilons = engine.propagation.losses_of(step, passed)
+            left = engine.propagation.backward(passed, deltas, epsilons, to_input=True)
+            penalty = engine.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            gradients, divisor = engine.vectors.gradients, step.examples if self.conf.base.mini_batch else 1
             number = gradients.written((), None)
-            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, divisor, number=number)
+            engine.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, divisor, number=number)
             return self._of_inputs(left)
 
     def _of_inputs(self, left: Mapping[Source, Array]) -> tuple[Array | None, ...]:
@@ -237,15 +242,15 @@ class Inside(Inference):
 
         Dropout and weight noise are those of the last `feed_forward` in training.
         """
-        self.check_init()
-        batch, outputs = self.batch, self.conf.output_nodes
+        engine = self.engine
+        batch, outputs = engine.batch, self.conf.output_nodes
         if not batch.features:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
         if len(epsilons) != len(outputs):
             raise nd.ShapeError(f"backprop_gradient: expected {len(outputs)} epsilons, got {len(epsilons)}.")
-        random = self.random if self._drawn_before is None else self._drawn_before.copy()
-        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(random):
-            passed = self.forward(batch.features, True, batch.features_masks)
+        random = self.random if engine.drawn_before is None else engine.drawn_before.copy()
+        with engine.lock, Restoring(), engine.on_backend(), nd.random.drawing(random):
+            passed = self._forward(batch.features, True, batch.features_masks)
             given: dict[Source, Array] = {}
             for number, epsilon in zip(outputs, epsilons, strict=True):
                 delta = inward(nd.copy(nd.as_array(epsilon, self.dtype)), self.conf.formats.behind[number])
@@ -255,7 +260,7 @@ class Inside(Inference):
                         f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}."
                     )
                 given[Source(number)] = delta
-            return self._of_inputs(self.propagation.backward(passed, {}, given, to_input=True))
+            return self._of_inputs(engine.propagation.backward(passed, {}, given, to_input=True))
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:
@@ -264,7 +269,7 @@ class Inside(Inference):
         Source: DL4J ``MultiLayerNetwork.update``.
         """
         table, own = self.param_table(), self.gradient()
-        with Restoring(), self.on_backend():
+        with Restoring(), self.engine.on_backend():
             for key, of_parameter in gradient.gradient_for_variable().items():
                 view = table[nd.checks.check_choice("update", "parameter", key, table)]
                 target = own.get_gradient_for(key)
@@ -282,13 +287,11 @@ class Inside(Inference):
 
     def clear_masks(self) -> None:
         """Forget the masks of the minibatch that is set."""
-        self.check_init()
-        self.batch.set_masks((), ())
+        self.engine.batch.set_masks((), ())
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""
-        self.check_init()
-        self.batch.clear()
+        self.engine.batch.clear()
 
 
 class UpdaterOfNetwork(metaclass=ExplainedType):
@@ -321,12 +324,12 @@ class UpdaterOfNetwork(metaclass=ExplainedType):
     ) -> None:
         """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
         network, own = self._network, self._network.flattened_gradients()
-        with Restoring(), network.on_backend():
+        with Restoring(), network.engine.on_backend():
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)
             divisor = batch_size if network.conf.mini_batch else 1
-            result = StepResult(0.0, 0.0, batch_size, network.vectors.gradients, divisor)
+            result = StepResult(0.0, 0.0, batch_size, network.engine.vectors.gradients, divisor)
             outcome = network.updater.update(result, iteration, epoch, update_alone)
             if not outcome.taken:
                 raise outcome.error

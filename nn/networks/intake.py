@@ -92,7 +92,7 @@ def listed(network: NetworkCore, given: Any, count: int, examples: int = 1) -> l
         return [given]
     if count > 1:
         return list(given)
-    inner = given[0] if len(given) == 1 and MultiDataSet in network.data_types else None
+    inner = given[0] if len(given) == 1 and MultiDataSet in network._data_types else None
     shape: Sequence[int] = getattr(inner, "shape", ()) if is_holder(inner) else ()
     rows = shape[0] if shape else len(inner) if isinstance(inner, (list, tuple)) else 1
     return list(given) if len(shape) > 1 or rows == examples > 1 else [given]
@@ -203,8 +203,8 @@ def minibatch(network: NetworkCore, who: str, data: Any, labels: object = None, 
     if labels is None and is_pair(data):
         data, labels = data
     if labels is not None:
-        return network.formed(paired(network, who, data, labels, learn), who)
-    if not isinstance(data, network.data_types):
+        return network.engine.formed(paired(network, who, data, labels, learn), who)
+    if not isinstance(data, network._data_types):
         raise nd.DTypeError(
             f"{who}: data must be a {kinds_of(network)} or (features, labels), got {shown(data)}. Wrap arrays as "
             "DataSet(x, y)."
@@ -212,12 +212,12 @@ def minibatch(network: NetworkCore, who: str, data: Any, labels: object = None, 
     given: Any = data
     if not given.multi.labels:
         raise nd.DataError(f"{who}: a data set needs labels, got none. Give DataSet(x, y).")
-    return network.formed(data, who, learn)
+    return network.engine.formed(data, who, learn)
 
 
 def kinds_of(network: NetworkCore) -> str:
     """Return the names of the data sets that a network takes, for messages."""
-    return " or a ".join(kind.__name__ for kind in network.data_types)
+    return " or a ".join(kind.__name__ for kind in network._data_types)
 
 
 # ---- several minibatches
@@ -243,7 +243,7 @@ def item_of(network: NetworkCore, who: str, item: Any, learn: bool = False) -> A
     """Return an element of an iterable as a minibatch: a data set, or two arrays, features and labels."""
     if is_pair(item, holders=(list, tuple), unless=Number):
         return paired(network, who, item[0], item[1], learn)
-    if not isinstance(item, network.data_types):
+    if not isinstance(item, network._data_types):
         raise nd.DTypeError(f"{who}: expected a {kinds_of(network)}, got {shown(item)}. Wrap arrays as DataSet(x, y).")
     return item
 
@@ -273,4 +273,4 @@ def iterator_of(network: NetworkCore, who: str, data: Any, learn: bool = False) 
     def convert(item: Any) -> object:
         return item_of(network, who, item, learn) if isinstance(item, (list, tuple)) else item
 
-    return iterator_over(data, several and MultiDataSet in network.data_types, convert)
+    return iterator_over(data, several and MultiDataSet in network._data_types, convert)

@@ -122,7 +122,7 @@ class Metrics:
         """Append every metric's number, and forget all that was seen."""
         for metric in self._metrics:
             number = metric.read(self._evaluations[metric.output, metric.evaluation])
-            history.column(metric.name).append(float(number))
+            history._column(metric.name).append(float(number))
         self.begin()
 
     # ---- one output

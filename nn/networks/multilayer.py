@@ -57,7 +57,6 @@ class MultiLayerNetwork(Network):
         ConfigurationError, ChoiceError
             There is no such layer.
         """
-        self.check_init()
         return self.layers[self._checked_node("get_layer", index)]
 
     # ---- layers
@@ -74,7 +73,6 @@ class MultiLayerNetwork(Network):
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the runtime of the last layer."""
-        self.check_init()
         return self.layers[-1]
 
     @checked
@@ -98,13 +96,13 @@ class MultiLayerNetwork(Network):
         return self._activations_of(layer, layer, x, training)
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
-        self.check_init()
+        self.engine.check_made()
         (x,) = unmasked_inputs_of(self, "activate_selected_layers", (x,))
-        with self.lock, Restoring(), self.on_backend(), nd.random.drawing(self.random):
+        with self.lock, Restoring(), self.engine.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             formats = self.conf.formats
             x = inward(x, (*formats.inputs, *formats.behind)[first])
-            out = self.forward((x,), training, start=first, stop=last + 1).outputs[-1]
+            out = self._forward((x,), training, start=first, stop=last + 1).outputs[-1]
             return nd.copy(outward(out, formats.behind[last]))
 
     def to_computation_graph(self) -> ComputationGraph:
@@ -128,34 +126,31 @@ class MultiLayerNetwork(Network):
 
     def set_input(self, x: object) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
-        self.check_init()
+        self.engine.check_made()
         xs = unmasked_inputs_of(self, "set_input", (x,))
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_features(xs)
-        self.batch_size = self.batch.features[0].shape[0]
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_features(xs)
+        self.batch_size = self.engine.batch.features[0].shape[0]
 
     def get_input(self) -> Array | None:
         """Return the current minibatch's features ``[N, ...]`` on the network's backend; None before they are set."""
-        self.check_init()
-        return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
+        return outward(next(iter(self.engine.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
         """Return the current minibatch's labels, or None before they are set."""
-        self.check_init()
-        return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
+        return outward(next(iter(self.engine.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: object) -> None:
         """Set the minibatch's labels ``[N, n_out]``, or classes as `fit` takes them."""
-        self.check_init()
+        self.engine.check_made()
         labels = labels_of(self, "set_labels", (y,))
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_labels(labels)
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_labels(labels)
 
     def set_masks(self, features_mask: object = None, labels_mask: object = None) -> None:
         """Set the minibatch's masks, or None for no mask; see `DataSet` for their shapes."""
-        self.check_init()
-        with self.lock, Restoring(), self.on_backend():
-            self.batch.set_masks((features_mask,), (labels_mask,))
+        with self.lock, Restoring(), self.engine.on_backend():
+            self.engine.batch.set_masks((features_mask,), (labels_mask,))
 
     # ---- activations and gradients
 
@@ -225,9 +220,9 @@ class MultiLayerNetwork(Network):
         Source: DL4J ``MultiLayerNetwork.rnnActivateUsingStoredState``. Differs: LSTM and SimpleRnn of Java begin at
         zeros, whatever rnnTimeStep has stored.
         """
-        self.check_init()
+        self.engine.check_made()
         xs = unmasked_inputs_of(self, "rnn_activate_using_stored_state", (x,))
-        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+        with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features, passed = self._pass_from_stored(xs, training, store_last_for_tbptt)
             formats = self.conf.formats
             arrays = (*map(outward, features, formats.inputs), *map(outward, passed.outputs, formats.behind))
@@ -256,18 +251,17 @@ class MultiLayerNetwork(Network):
         ConfigurationError
             There is no such layer.
         """
-        self.check_init()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         features, masks = inputs_of(self, "feed_forward", (x,))
-        batch = self.batch.another(nd.fresh_buffers(self.dtype))
+        batch = self.engine.batch.another(nd.fresh_buffers(self.dtype))
         if train:
-            self._drawn_before = self.random.copy()
-        with self.lock, Restoring(), self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            self.engine.drawn_before = self.random.copy()
+        with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             batch.set_features(features)
             batch.set_masks(masks, ())
             batch.check_features()
-            passed = self.forward(batch.features, train, batch.features_masks, stop=layer + 1)
+            passed = self._forward(batch.features, train, batch.features_masks, stop=layer + 1)
             outputs = map(
                 outward, (*batch.features, *passed.outputs), (*self.conf.formats.inputs, *self.conf.formats.behind)
             )

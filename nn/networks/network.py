@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
 
 
-INNER = frozenset({
-    "carrying", "check_init", "check_saveable", "compute_gradient_and_score", "current_solver", "fit_batch", "formed",
-    "forward", "make", "masks_of_outputs", "on_backend", "outputs_of", "predicted", "segments", "step_on",
-})  # fmt: skip
-"""Methods that the library itself calls, most of them in every step: they are not looked at when a call fails."""
+INNER = frozenset({"check_saveable", "compute_gradient_and_score", "fit_batch"})
+"""Methods that the library itself calls, in every step: they are not looked at when a call fails."""
 
 
 class Network(Pretrainable, Inside, Streaming, Saved):

@@ -32,8 +32,9 @@ class OwnLoop:
     def __init__(self, network: Network, data: Any, class_weight: Mapping[Any, Any] | str | None = None) -> None:
         self._network = network
         names = getattr(data, "class_names", None)
-        if names and network.classes.classes:
-            network.classes.check_names("fit", names, learn=network.iteration_count == 0)
+        classes = network.engine.classes
+        if names and classes.classes:
+            classes.check_names("fit", names, learn=network.iteration_count == 0)
         self._weights = None
         if class_weight is not None:
             from .output_weights import class_weights
@@ -45,9 +46,9 @@ class OwnLoop:
         """Train on one minibatch, and add its score, of series in segments that of the last one."""
         network = self._network
         network.fit_batch(batch if self._weights is None else weighted(network, "fit", batch, self._weights))
-        self.history.add_step(network.last)  # type: ignore[arg-type]
+        self.history._add_step(network.engine.last)  # type: ignore[arg-type]
 
     def end_epoch(self) -> None:
         """Close an epoch of the history."""
         network = self._network
-        self.history.end_epoch(network.updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
+        self.history._end_epoch(network.updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nd.arguments import checked
@@ -13,20 +12,11 @@ from .history import History
 from .trainable import Trainable
 
 if TYPE_CHECKING:
-    from .pretraining import LayerLearner
     from .training import Training
 
 
 class Pretrainable(Trainable):
     """Pretraining of the layers that learn from their input alone."""
-
-    pretraining: int | None = None
-    """Number of the layer that a call of `pretrain` is at; a checkpoint from within it goes on from there."""
-
-    @cached_property
-    def learners(self) -> dict[int, LayerLearner]:
-        """What pretrains the layers, by their numbers: those that have been pretrained."""
-        return {}
 
     def _pretrained_first(self, training: Training) -> History:
         """Carry out a call of fit as the configuration says: with pretraining first, or that alone."""

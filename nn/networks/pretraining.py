@@ -43,10 +43,12 @@ class LayerLearner(MultiLayerNetwork):
         super().__init__(replace(base, pretrain=False, backprop=True).list(unsupervised(layer, ascends, source)))
         self.network, self.number = network, number
         start, stop = network.conf.layout().place_of(number)
-        memory = network.vectors.params[:, start:stop]
-        self.lock, self.progress = network.lock, FitProgress("pretrain_layer", network.progress.together)
-        with Restoring(), network.on_backend():
-            self.make(memory, network.random, memory)
+        engine, memory = network.engine, network.engine.vectors.params[:, start:stop]
+        self.random = network.random
+        self.engine.lock = engine.lock
+        self.engine.progress = FitProgress("pretrain_layer", engine.progress.together)
+        with Restoring(), engine.on_backend():
+            self.engine.make(self.conf, memory, self.random, memory)
 
     def save(self, *arguments: Any, **named: Any) -> None:
         """Save the whole network, see `Network.save`."""
@@ -66,25 +68,27 @@ class LayerLearner(MultiLayerNetwork):
 
     def training_state(self) -> dict[str, Any]:
         """Return what a copy of the network needs to go on pretraining, on the host: parameters are the network's."""
-        with Restoring(), self.on_backend():
+        engine = self.engine
+        with Restoring(), engine.on_backend():
             self.updater.guard.settle(self)
-            learned = OptimizerState() if self.solver is None else self.solver.optimizer.get_state()
+            learned = OptimizerState() if engine.solver is None else engine.solver.optimizer.get_state()
             return {
                 "counts": (self.iteration_count, self.epoch_count),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
-                "progress": (self.progress.awaited, self.progress.now()),
+                "progress": (engine.progress.awaited, engine.progress.now()),
                 "updater_state": nd.to_host(nd.copy(self.updater_state())),
             }
 
     def set_training_state(self, kept: dict[str, Any]) -> None:
         """Go on from what another network's `training_state` returned."""
         self.iteration_count, self.epoch_count = kept["counts"]
-        self.progress.awaited, self.progress.last = kept["progress"]
+        progress = self.engine.progress
+        progress.awaited, progress.last = kept["progress"]
         self.set_updater_state(kept["updater_state"])
         learned = kept["learned"]
         if learned.numbers or learned.vectors:
             vectors = tuple(nd.as_array(vector, self.dtype) for vector in learned.vectors)
-            self.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
+            self.get_optimizer().set_state(learned._replace(vectors=vectors))
 
     def batch_for(self, data: Any) -> DataSet:
         """Return a minibatch of the network's as one of the layer's: what comes into it, outside of training."""
@@ -92,13 +96,16 @@ class LayerLearner(MultiLayerNetwork):
         return DataSet(x, x)
 
     def _arriving(self, data: Any) -> Array:
-        network, node = self.network, self.network.shared_nodes.nodes[self.number]
+        network, engine = self.network, self.network.engine
+        node = engine.shared_nodes.nodes[self.number]
         features = unmasked_inputs_of(network, "pretrain", (without_masks(data),))
-        with network.lock, Restoring(), network.on_backend(), nd.random.drawing(network.random):
-            batch = network.batch.another(nd.fresh_buffers(network.dtype))
+        with engine.lock, Restoring(), engine.on_backend(), nd.random.drawing(network.random):
+            batch = engine.batch.another(nd.fresh_buffers(network.dtype))
             batch.set_features(features)
             batch.check_features()
-            passed = network.forward(batch.features, False, stop=self.number)
+            passed = engine.forward(
+                (network.iteration_count, network.epoch_count), batch.features, False, stop=self.number
+            )
             x, _, examples = passed.arrivals[node.inputs[0]]
             if node.preprocessor is not None:
                 x = node.preprocessor.pre_process(x, examples, nd.fresh_buffers(network.dtype))
@@ -135,7 +142,7 @@ class LayerInputs(WrappingIterator[DataSet], DataSetIterator):
 
 def before_labels(network: Network, data: Any) -> bool:
     """Pretrain where the configuration says so; return whether `fit` has to train on labels, and say if not."""
-    base, awaited = network.conf.base, network.progress.awaited
+    base, awaited = network.conf.base, network.engine.progress.awaited
     if base.pretrain and (awaited is None or not awaited.fitting):
         pretrain(network, data, 1)
     if not base.backprop:
@@ -145,12 +152,12 @@ def before_labels(network: Network, data: Any) -> bool:
 
 def pretrain(network: Network, data: Any, epochs: int) -> dict[str, History]:
     """Train all layers that can be pretrained, one after the other; a checkpoint's call goes on where it was."""
-    first, histories = network.pretraining or 0, {}
+    first, histories = network.engine.pretraining or 0, {}
     for number in pretrained_layers(network):
         if number >= first:
-            network.pretraining = number
+            network.engine.pretraining = number
             histories[network.conf.nodes[number].name] = pretrain_layer(network, number, data, epochs)
-    network.pretraining = None
+    network.engine.pretraining = None
     return histories
 
 
@@ -181,14 +188,14 @@ def pretrain_layer(network: Network, number: int, data: Any, epochs: int) -> His
     try:
         return learner.fit(given, epochs=epochs)
     finally:
-        if learner.last is not None:
+        if learner.engine.last is not None:
             score = learner.score()
-            network.last = StepResult(score, 0.0, 0, network.vectors.gradients, known_score=score)
+            network.engine.last = StepResult(score, 0.0, 0, network.engine.vectors.gradients, known_score=score)
 
 
 def learner_of(network: Network, number: int) -> LayerLearner:
     """Return the network of one layer, the same one for every call."""
-    learners = network.learners
+    learners = network.engine.learners
     if number not in learners:
         learners[number] = LayerLearner(network, number)
     return learners[number]

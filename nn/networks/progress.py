@@ -80,7 +80,7 @@ class Progress:
         """Return plain values; of the state the shapes."""
         values = asdict(replace(self, state=(), history=None, best_params=None))
         del values["best_params"]
-        history = None if self.history is None else self.history.written()
+        history = None if self.history is None else self.history._written()
         return {**values, "state": [list(array.shape) for array in self.state], "history": history}
 
     @staticmethod
@@ -104,7 +104,7 @@ class Progress:
         }
         scored = None if by_name["scored"] is None else tuple(by_name["scored"])
         state = tuple(map(tuple, by_name["state"]))
-        history = None if by_name["history"] is None else History.read(by_name["history"])
+        history = None if by_name["history"] is None else History._read(by_name["history"])
         changed = {"random": tuple(values["random"]), "scored": scored, "state": state, "history": history}
         return Progress(**{**by_name, **changed})
 
@@ -126,7 +126,7 @@ def _is_scored(value: Any) -> bool:
 
 def _is_history(value: object) -> bool:
     try:
-        return value is None or isinstance(History.read(value), History)
+        return value is None or isinstance(History._read(value), History)
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
 

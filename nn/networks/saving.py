@@ -17,6 +17,8 @@ from ..terms import late
 from .core import NetworkCore
 
 Other = TypeVar("Other", bound=NetworkCore)
+_MADE_ANEW = frozenset({"engine", "listeners"})
+"""Attributes that a copy makes itself; what it goes on from is put into its own engine."""
 
 
 class Saved(NetworkCore):
@@ -82,49 +84,53 @@ class Saved(NetworkCore):
     def _copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""
         params, state = self.params(), self.updater_state()
-        with self.lock, Restoring(), self.on_backend():
+        with self.lock, Restoring(), self.engine.on_backend():
             self.updater.guard.settle(self)
-            twin.make(params, self.random.copy())
+            twin.random = self.random.copy()
+            twin.engine.make(twin.conf, params, twin.random)
             for own, other in zip(self.classes_of, twin.classes_of, strict=True):
                 other.names = own.names
             nd.assign(twin.updater_state(), state)
-            if self.solver is not None:
-                twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
+            if self.engine.solver is not None:
+                twin.get_optimizer().set_state(self.engine.solver.optimizer.get_state())
         return twin
 
     def __getstate__(self) -> dict[str, object]:
         """Return arrays of its own: another thread may train on while they are written."""
-        network = self
-        with network.lock:
+        with self.lock:
             return self._state_now()
 
     def _state_now(self) -> dict[str, object]:
-        network = self
-        kept = {name: value for name, value in vars(network).items() if name not in self._not_copied}
-        if not network.is_init_called():
-            return {"kept": kept}
-        kept["random"], learners = network.random.copy(), vars(network).get("learners", {})
-        with Restoring(), network.on_backend():
-            network.updater.guard.settle(network)
-            learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
+        kept = {name: value for name, value in vars(self).items() if name not in _MADE_ANEW}
+        engine = self.engine
+        if not engine.is_made:
+            return {"kept": kept, "classes_of": engine.classes_of}
+        kept["random"] = self.random.copy()
+        with Restoring(), engine.on_backend():
+            self.updater.guard.settle(self)
+            learned = OptimizerState() if engine.solver is None else engine.solver.optimizer.get_state()
             return {
                 "kept": kept,
-                "backend": selector_of(network.backend),
-                "params": nd.to_host(nd.copy(network.params())),
-                "updater_state": nd.to_host(nd.copy(network.updater_state())),
+                "classes_of": engine.classes_of,
+                "backend": selector_of(self.backend),
+                "params": nd.to_host(nd.copy(self.params())),
+                "updater_state": nd.to_host(nd.copy(self.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
-                "progress": (network.progress.awaited, network.progress.now()),
-                "pretraining": {number: one.training_state() for number, one in learners.items()},
-                "score": network.score(),
-                "state": tuple(map(nd.to_host, network.state)),
-                "stored": tuple(None if one is None else nd.to_host(nd.copy(one)) for one in network.stored or ()),
+                "progress": (engine.progress.awaited, engine.progress.now()),
+                "pretraining": (
+                    engine.pretraining,
+                    {number: one.training_state() for number, one in engine.learners.items()},
+                ),
+                "score": self.score(),
+                "state": tuple(map(nd.to_host, engine.state)),
+                "stored": tuple(None if one is None else nd.to_host(nd.copy(one)) for one in engine.stored or ()),
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        network = self
         kept = state["kept"]
-        NetworkCore.__init__(network, kept["conf"])
-        vars(network).update(kept)
+        NetworkCore.__init__(self, kept["conf"])
+        vars(self).update(kept)
+        self.engine.classes_of = state["classes_of"]
         if "params" not in state:
             return
         with Restoring(), kept_backend(type(self).__name__, state.get("backend")):
@@ -132,23 +138,24 @@ class Saved(NetworkCore):
 
     def _made_again(self, state: dict[str, Any]) -> None:
         """Put back what was learned, on the current backend."""
-        network, kept = self, state["kept"]
-        network.make(state["params"], kept["random"])  # the thread's own generator stays
-        network.set_updater_state(state["updater_state"])
+        engine, dtype = self.engine, self.dtype
+        engine.make(self.conf, state["params"], self.random)  # the thread's own generator stays
+        self.set_updater_state(state["updater_state"])
         learned = state["learned"]
         if learned.numbers or learned.vectors:
-            vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
-            network.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
-        network.progress.awaited, network.progress.last = state["progress"]
-        if state.get("pretraining"):
+            vectors = tuple(nd.as_array(vector, dtype) for vector in learned.vectors)
+            self.get_optimizer().set_state(learned._replace(vectors=vectors))
+        engine.progress.awaited, engine.progress.last = state["progress"]
+        engine.pretraining, learners = state.get("pretraining", (None, {}))
+        if learners:
             from .pretraining import learner_of  # which most programs do not need
 
-            for number, kept_one in state["pretraining"].items():
-                learner_of(network, number).set_training_state(kept_one)  # type: ignore[arg-type]
-        network.last = StepResult(state["score"], 0.0, 0, network.vectors.gradients, known_score=state["score"])
-        network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
-        stored = (None if array is None else nd.as_array(array, network.dtype) for array in state["stored"])
-        network.stored = tuple(stored) or None
+            for number, learned_by_one in learners.items():
+                learner_of(self, number).set_training_state(learned_by_one)  # type: ignore[arg-type]
+        engine.last = StepResult(state["score"], 0.0, 0, engine.vectors.gradients, known_score=state["score"])
+        engine.state = tuple(nd.as_array(array, dtype) for array in state["state"])
+        stored = (None if array is None else nd.as_array(array, dtype) for array in state["stored"])
+        engine.stored = tuple(stored) or None
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
@@ -160,6 +167,6 @@ class Saved(NetworkCore):
         if not network.is_init_called():
             twin.__setstate__(state)
             return twin
-        with Restoring(), network.on_backend():
+        with Restoring(), network.engine.on_backend():
             twin.__setstate__(state)
         return twin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
@@ -34,9 +34,6 @@ class Streaming(NetworkCore):
     `rnn_get_previous_states` returns. Differs: in Java evaluations clear it, too, where backprop is truncated.
     """
 
-    _not_copied: ClassVar[frozenset[str]] = NetworkCore._not_copied | {"_left", "_stepping"}
-    _stepping: Minibatch | None = None
-    _left: State | None = None  # by rnn_activate_using_stored_state
     if TYPE_CHECKING:  # of every kind of network
 
         def _checked_layer(self, who: str, layer: object) -> int: ...
@@ -45,24 +42,25 @@ class Streaming(NetworkCore):
 
     def _step_outputs(self, xs: Sequence[object]) -> tuple[Array, ...]:
         """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
-        self.check_init()
-        with self.lock, Restoring(), self.on_backend():
+        engine = self.engine
+        with engine.lock, Restoring(), engine.on_backend():
             batch, are_steps = self._set_pieces("rnn_time_step", xs)
             step = batch.step_without_labels(self._stored_for)
-            outputs, state = self.outputs.outputs_and_state(step)
+            outputs, state = engine.outputs.outputs_and_state(step)
             if state:
-                self.stored = state
+                engine.stored = state
             if are_steps:
                 outputs = tuple(out[:, :, 0] if out.ndim == 3 and out.shape[2] == 1 else out for out in outputs)
             return tuple(map(outward, outputs, self.conf.formats.outputs)) if any(batch.labels_last) else outputs
 
     def _set_pieces(self, who: str, xs: Sequence[Any]) -> tuple[Minibatch, bool]:
         """Return a minibatch of such features, and whether each of them was a single step, or no series."""
-        self.shared_nodes.check_reads_no_later_steps(who)
-        batch = self._stepping
+        engine = self.engine
+        engine.shared_nodes.check_reads_no_later_steps(who)
+        batch = engine.piece
         if batch is None:
             accepts = [FeaturesCheck(self.conf, number, True) for number in range(len(self.conf.input_names))]
-            batch = self._stepping = self.batch.another(nd.Buffers(self.dtype), accepts)
+            batch = engine.piece = engine.batch.another(nd.Buffers(self.dtype), accepts)
         if len(xs) == len(batch.accepts):  # else it says so
             # indices stay as they are, for the check of those that lie on the host
             xs = [
@@ -79,11 +77,12 @@ class Streaming(NetworkCore):
 
     def _stored_for(self, features: Sequence[Array]) -> State:
         """Return the state to go on from: the stored one, and where none is stored that of the start of series."""
-        if self.stored is None:
-            return self.shared_nodes.initial_state(features)
-        missing, shared = False, self.shared_nodes
+        stored, shared = self.engine.stored, self.engine.shared_nodes
+        if stored is None:
+            return shared.initial_state(features)
+        missing = False
         for (node, place), rows in zip(shared.stateful, shared.rows_of_states(features), strict=True):
-            array = self.stored[place.start]
+            array = stored[place.start]
             missing = missing or array is None
             if array is not None and array.shape[0] != rows:
                 raise nd.ShapeError(
@@ -91,25 +90,26 @@ class Streaming(NetworkCore):
                     f"{rows}. Call rnn_clear_previous_state() before other series."
                 )
         if not missing:
-            return self.stored  # type: ignore[return-value]
+            return stored  # type: ignore[return-value]
         start = shared.initial_state(features)
-        return tuple(first if array is None else array for first, array in zip(start, self.stored, strict=True))
+        return tuple(first if array is None else array for first, array in zip(start, stored, strict=True))
 
     def _pass_from_stored(self, xs: Sequence[object], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
         """Return features, and the pass of `rnn_activate_using_stored_state` of any network, in the nodes' memory."""
         batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
-        step = batch.step_without_labels(self._stored_for)
-        self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        passed = self.propagation.forward(StepInput(step.features, state=step.state), training)
+        engine, step = self.engine, batch.step_without_labels(self._stored_for)
+        engine.shared_nodes.at(self.iteration_count, self.epoch_count)
+        passed = engine.propagation.forward(StepInput(step.features, state=step.state), training)
         if keep:
-            self._left = tuple(map(nd.copy, passed.state))
+            engine.left = tuple(map(nd.copy, passed.state))
         return list(step.features), passed
 
     # ---- the stored state
 
     def rnn_clear_previous_state(self) -> None:
         """Forget the stored state: the next `rnn_time_step` begins series."""
-        self.stored = self._left = None
+        engine = self.engine
+        engine.stored = engine.left = None
 
     def rnn_get_previous_state(self, layer: int | str) -> dict[str, Array]:
         """Return the stored state of a layer, copies by name: Java's "prevAct", h, and of an LSTM "prevMem", c.
@@ -122,15 +122,16 @@ class Streaming(NetworkCore):
             There is no such layer, or it carries no state.
         """
         node, place = self._place_of("rnn_get_previous_state", layer)
-        with self.lock, Restoring(), self.on_backend():
-            stored = () if self.stored is None else self.stored[place]
+        with self.lock, Restoring(), self.engine.on_backend():
+            kept = self.engine.stored
+            stored = () if kept is None else kept[place]
             return {
                 name: nd.copy(array) for name, array in zip(_names_of(node), stored, strict=False) if array is not None
             }
 
     def rnn_get_previous_states(self) -> dict[str, dict[str, Array]]:
         """Return the stored states of all layers that carry one, by their names; empty where none is stored."""
-        if self.stored is None:
+        if self.engine.stored is None:
             return {}
         return {name: self.rnn_get_previous_state(name) for name in self._stateful()}
 
@@ -151,11 +152,12 @@ class Streaming(NetworkCore):
             A name or a shape is another one.
         """
         node, place = self._place_of("rnn_set_previous_state", layer)
-        with self.lock, Restoring(), self.on_backend():
+        engine = self.engine
+        with engine.lock, Restoring(), engine.on_backend():
             own = self._checked_state("rnn_set_previous_state", node, state)
-            stored: list[Array | None] = list(self.stored or (None,) * self.shared_nodes.states)
+            stored: list[Array | None] = list(engine.stored or (None,) * engine.shared_nodes.states)
             stored[place] = own or (None,) * node.states
-            self.stored = None if all(array is None for array in stored) else tuple(stored)
+            engine.stored = None if all(array is None for array in stored) else tuple(stored)
 
     def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, object]]) -> None:
         """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
@@ -164,28 +166,28 @@ class Streaming(NetworkCore):
                 f"rnn_set_previous_states: states must be a dict of layer -> dict of arrays, got {shown(states)}. Give "
                 "what rnn_get_previous_states returned."
             )
-        before, self.stored = self.stored, None
+        engine = self.engine
+        before, engine.stored = engine.stored, None
         try:
             for layer, state in states.items():
                 self.rnn_set_previous_state(layer, state)
         except nd.NdError:
-            self.stored = before
+            engine.stored = before
             raise
 
     def update_rnn_state_with_tbptt_state(self) -> None:
         """Store the state that `rnn_activate_using_stored_state` has left with ``store_last_for_tbptt=True``."""
-        self.check_init()
-        self.stored, self._left = self._left, None
+        engine = self.engine
+        engine.check_made()
+        engine.stored, engine.left = engine.left, None
 
     # ---- layers with a state
 
     def _stateful(self) -> dict[str, tuple[Node, slice]]:
         """Return the nodes that carry a state by their layers' names, each with its place in the state of all."""
-        self.check_init()
-        confs = self.conf.nodes
+        stateful, confs = self.engine.shared_nodes.stateful, self.conf.nodes
         return {
-            getattr(confs[node.position].conf, "name", None) or node.name: (node, place)
-            for node, place in self.shared_nodes.stateful
+            getattr(confs[node.position].conf, "name", None) or node.name: (node, place) for node, place in stateful
         }
 
     def _place_of(self, who: str, layer: int | str) -> tuple[Node, slice]:
@@ -199,7 +201,7 @@ class Streaming(NetworkCore):
                 return node, place
         raise nd.ConfigurationError(
             f"{who}: layer must be one that carries a state, {list(found) or 'of which there is none'}, got "
-            f"{self.shared_nodes.nodes[number].layer.label}."
+            f"{self.engine.shared_nodes.nodes[number].layer.label}."
         )
 
     def _checked_state(self, who: str, node: Node, state: Mapping[str, object]) -> State:

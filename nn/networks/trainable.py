@@ -183,12 +183,13 @@ class Trainable(NetworkCore):
         ConfigurationError
             No call of fit runs.
         """
-        if self.progress.call is None and not self.progress.stoppable:
+        fits = self.engine.progress
+        if fits.call is None and not fits.stoppable:
             raise nd.ConfigurationError(
                 "stop_training: must be called while fit runs, from a listener, got no running fit. Leave your own "
                 "loop instead."
             )
-        self.progress.stop_reason = reason
+        fits.stop_reason = reason
 
     @contextmanager
     @called
@@ -203,7 +204,7 @@ class Trainable(NetworkCore):
                 while stop_reason() is None:
                     net.fit_batch(next(batches))
         """
-        fits = self.progress
+        fits = self.engine.progress
         fits.stoppable, fits.stop_reason = True, None
         try:
             yield lambda: fits.stop_reason
@@ -218,38 +219,14 @@ class Trainable(NetworkCore):
         return OwnLoop(self, data, class_weight)  # type: ignore[arg-type]
 
     def _begin_series(self, data: object) -> list[StepInput]:
-        """Set a minibatch; return its `segments`. As in Java truncated backprop clears the stored state first."""
-        segments = self.segments(self.step_on(data))
+        """Set a minibatch; return its segments. As in Java truncated backprop clears the stored state first."""
+        engine = self.engine
+        step = engine.step_on(data)
+        self.batch_size = step.examples
+        segments = engine.segments(step)
         if self.conf.backprop_type != BackpropType.STANDARD:
-            self.stored = None
+            engine.stored = None
         return segments
-
-    def segments(self, step: StepInput) -> list[StepInput]:
-        """Return the inputs to train on one after the other: with truncated backprop the segments of the series.
-
-        Raises
-        ------
-        ShapeError
-            Truncated backprop needs features ``[N, C, T]`` and labels of as many time steps; a ComputationGraph may
-            have others beside them, which come into every segment as they are.
-        ConfigurationError
-            A layer reads later time steps.
-        """
-        conf = self.conf
-        if conf.backprop_type == BackpropType.STANDARD:
-            return [step]
-        from ..step.segments import segments_of, series_in  # which programs without series do not need
-
-        self.shared_nodes.check_reads_no_later_steps("truncated backprop")
-        series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
-        needed = len(step.features) + len(step.labels) if conf.needs_series else 0
-        if len(series.lengths) > 1 or sum(series.features + series.labels) < needed:
-            shapes = [", ".join(str(list(array.shape)) for array in group) for group in (step.features, step.labels)]
-            raise nd.ShapeError(
-                f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
-                f"{' and '.join(shapes)}. Set backprop_type='standard' for others."
-            )
-        return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 
     def _log_default_updater(self) -> None:
         """Say on the log, before the first step, where nobody has chosen an updater."""
@@ -269,14 +246,16 @@ class Trainable(NetworkCore):
     def _begin_fit(self, call: Training) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
-            if self.progress.busy():
-                raise second_call(self.progress.method)
-            self.progress.call, self.progress.thread = call, threading.get_ident()
+            fits = self.engine.progress
+            if fits.busy():
+                raise second_call(fits.method)
+            fits.call, fits.thread = call, threading.get_ident()
 
     def _end_fit(self, call: Training) -> None:
         """Let no call of fit run any more, if it is that one."""
-        if self.progress.call is call:
-            self.progress.call = None
+        fits = self.engine.progress
+        if fits.call is call:
+            fits.call = None
 
     def fit_batch(self, data: object, labels: object = None) -> None:
         """Train on one minibatch: a DataSet or a MultiDataSet, or features and labels, as `fit` takes them.
@@ -288,39 +267,41 @@ class Trainable(NetworkCore):
         ConfigurationError
             A call of fit runs.
         """
-        if self.solver is None:
+        engine = self.engine
+        if engine.solver is None:
             self._check_losses()
             self._log_default_updater()
         learn = self.iteration_count == 0
         usual = labels is None and isinstance(data, DataSet) and bool(data.multi.labels)
         who = "fit_batch"
-        data = self.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
-        fits = self.progress
-        with self.lock, Restoring(), in_force(self.backend, self.random):
+        data = engine.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
+        fits = engine.progress
+        with engine.lock, Restoring(), in_force(engine.vectors.backend, self.random):
             if fits.busy():
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
             segments = self._begin_series(data)
-            last, solver = len(segments) - 1, self.current_solver()
+            last, solver = len(segments) - 1, self._current_solver()
             for number, segment in enumerate(segments):
                 try:
-                    result = solver.optimizer.optimize(solver.iterations, self.carrying(segment, number))
+                    result = solver.optimizer.optimize(solver.iterations, engine.carrying(segment, number))
                 except nd.NumericError as error:
                     from .finiteness import located
 
                     raise located(error, (data,), self.dtype) from error
-                self.state = () if number == last or result is None else result.state
+                engine.state = () if number == last or result is None else result.state
 
     @checked
     def end_epoch(self, count: bool = True) -> None:
         """Tell the listeners that an epoch is over and, by default, count it: for own loops around `fit_batch`."""
-        self.progress.epoch_over = True
+        fits = self.engine.progress
+        fits.epoch_over = True
         try:
             for listener in self.listeners:
                 listener.on_epoch_end(self)
         finally:
-            self.progress.epoch_over = False
+            fits.epoch_over = False
         self.epoch_count += int(count)
 
     # ---- learning rates
@@ -345,7 +326,7 @@ class Trainable(NetworkCore):
         Java a `bias_updater` keeps its own rate. Source: DL4J ``MultiLayerNetwork.setLearningRate``. Differs: Java
         says nothing where there is no rate to be changed.
         """
-        self.check_init()
+        self.engine.check_made()
         confs = [node.conf for node in self.conf.nodes]
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):
@@ -355,10 +336,11 @@ class Trainable(NetworkCore):
                 )
             confs[number] = replace(confs[number], updater=replace(confs[number].updater, learning_rate=value))
         self.conf = self.conf.with_confs(confs)
-        if self.solver is not None:  # which keeps what it has learned of the objective
-            self.solver.conf = self.conf
-        with Restoring(), self.on_backend():
-            self.vectors.set_updaters(self.conf)
+        engine = self.engine
+        if engine.solver is not None:  # which keeps what it has learned of the objective
+            engine.solver.conf = self.conf
+        with Restoring(), engine.on_backend():
+            engine.vectors.set_updaters(self.conf)
 
     def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, object]:
         """Return node -> rate for the arguments of `set_learning_rate`, at least one."""

@@ -120,16 +120,17 @@ class Training:
             network._log_default_updater()
             network.listeners.extend(self._progress_bar())
             with Finally(self._leave), Finally(held.begin):  # an interrupt as that begins finds the former to be done
-                solver = network.current_solver()
+                solver = network._current_solver()
                 self._steps = solver.iterations
                 self._train(solver.optimizer)
-        if network.progress.last is self._left:  # else another thread has trained since
-            network.progress.last = self._ended(self._left)
+        fits = network.engine.progress
+        if fits.last is self._left:  # else another thread has trained since
+            fits.last = self._ended(self._left)
         return self.history
 
     def _train(self, optimizer: ConvexOptimizer) -> None:
-        network = self.network
-        network.progress.stop_reason = None
+        network, fits = self.network, self.network.engine.progress
+        fits.stop_reason = None
         network.history = self.history
         try:
             self._fit_single(optimizer, self.single) if self.single is not None else self._fit_epochs(optimizer)
@@ -142,7 +143,7 @@ class Training:
             raise
         if self._best is not None:
             self._best.go_back()
-        self.history.stopped = network.progress.stop_reason
+        self.history.stopped = fits.stop_reason
         self._complete = True
         for listener in network.listeners:
             listener.on_fit_end(network)
@@ -158,13 +159,13 @@ class Training:
             network.listeners[:] = self._listeners
 
     def _leave(self) -> None:
-        fits = self.network.progress
+        fits = self.network.engine.progress
         with Held():
             self._complete = False  # an error may still come: the call, continued, then trains nothing more
             if fits.call is not self:  # this was done, and another thread's call may run
                 return
             self._left = self.progress()
-            self.network.state = ()
+            self.network.engine.state = ()
             fits.last, fits.call = self._left, None  # at the end: now another thread's call may begin
 
     def _progress_bar(self) -> list[ProgressBarListener]:
@@ -172,7 +173,7 @@ class Training:
         shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
-        awaited = self.network.progress.awaited
+        awaited = self.network.engine.progress.awaited
         try:
             length: int | None = len(self.iterator)  # type: ignore[arg-type]
         except TypeError:  # the iterator cannot tell
@@ -185,16 +186,16 @@ class Training:
         """Return the progress that a checkpoint keeps: of minibatches that were trained on, not of those read ahead."""
         network = self.network
         taken = network.iteration_count - self._began
-        optimizer = network.current_solver().optimizer
+        optimizer = network._current_solver().optimizer
         segment_done = taken >= self._steps or (taken > 0 and optimizer.ended)
         minibatch_done = segment_done and self._segment + 1 >= self._segments
-        over = self._epoch is not None and network.epoch_count + network.progress.epoch_over > self._epoch
+        over = self._epoch is not None and network.epoch_count + network.engine.progress.epoch_over > self._epoch
         position = self._before
         if minibatch_done and self._source is not None:
             position = position_of(self._source)
         accepted = optimizer.accepted
         # Into the next segment: after the last step of one, that step's state.
-        carried = accepted.state if segment_done and accepted is not None else network.state
+        carried = accepted.state if segment_done and accepted is not None else network.engine.state
         restorable = isinstance(position, dict)
         epochs = self._done + (over or (self.single is not None and minibatch_done))
         progress = Progress(
@@ -209,7 +210,7 @@ class Training:
             iteration=network.iteration_count,
             random=network.random.get_state(),
             scored=None if over else self._scored(minibatch_done and taken > 0),
-            history=None if self._complete else self.history.before(min(epochs, self._noted)),
+            history=None if self._complete else self.history._before(min(epochs, self._noted)),
             best_epoch=None if self._best is None else self._best.epoch,
             best_params=None if self._best is None else self._best.params,
         )
@@ -228,11 +229,11 @@ class Training:
         """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
         network = self.network
         noted = self._done if self.single is None else self._noted
-        if self.history.next_epoch > noted:  # closed, and the epoch was cut short
-            return self.history.reopened()
+        if self.history._next_epoch > noted:  # closed, and the epoch was cut short
+            return self.history._reopened()
         unscored = stepped and self._added != network.iteration_count
-        with Restoring(), network.on_backend():
-            return self.history.scored(network.current_solver().optimizer.accepted if unscored else None)
+        with Restoring(), network.engine.on_backend():
+            return self.history._scored(network._current_solver().optimizer.accepted if unscored else None)
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress of a call that is over; an iterator that fit made itself is made anew by the next one."""
@@ -242,7 +243,7 @@ class Training:
 
     def _resume(self) -> None:
         """Go on from the progress of a checkpoint."""
-        network, awaited = self.network, self.network.progress.awaited
+        network, awaited = self.network, self.network.engine.progress.awaited
         if awaited is None:
             return
         kind = "iterator" if self.single is None else "minibatch"
@@ -259,18 +260,18 @@ class Training:
         self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment
         self._epoch = network.epoch_count if awaited.within else None
         self._resume_history(awaited)
-        network.progress.awaited = None
+        network.engine.progress.awaited = None
 
     def _resume_history(self, awaited: Progress) -> None:
         """Go on with the epochs that a checkpoint has, and know the best of them."""
         history = History(awaited.epochs, awaited.scored)
         if awaited.history is not None and awaited.fitting:
-            history = awaited.history.before(awaited.history.next_epoch, awaited.scored)
-        self._noted = history.next_epoch
+            history = awaited.history._before(awaited.history._next_epoch, awaited.scored)
+        self._noted = history._next_epoch
         if self._best is not None:
             self._best.resume(awaited, history)
         for name in () if self._validation is None else self._validation.minimized:
-            values = history.column(name)  # NaN where the call before had no such column
+            values = history._column(name)  # NaN where the call before had no such column
             values += [math.nan] * (len(history) - len(values))
         self.history = self.network.history = history
 
@@ -288,7 +289,7 @@ class Training:
 
     def _fit_single(self, optimizer: ConvexOptimizer, batch: object) -> None:
         self._resume()
-        fits = self.network.progress
+        fits = self.network.engine.progress
         if self._noted < self._done:  # a checkpoint from after the last step of an epoch
             self._note_epoch(optimizer)
         while self._done < self.epochs and fits.stop_reason is None:
@@ -299,46 +300,46 @@ class Training:
         optimizer.finish()
 
     def _train_on(self, batch: object, optimizer: ConvexOptimizer) -> None:
-        network = self.network
+        network, engine = self.network, self.network.engine
         segments = network._begin_series(batch)
         if self._loss_weights:
             segments = [segment.with_loss_weights(self._loss_weights) for segment in segments]
         self._segments = len(segments)
         for segment in segments[self._segment :]:
-            segment = network.carrying(segment.in_shards(self._shards), self._segment)
+            segment = engine.carrying(segment.in_shards(self._shards), self._segment)
             try:
                 steps = self._steps - (network.iteration_count - self._began)
-                result = optimizer.optimize(steps, segment) or network.last
+                result = optimizer.optimize(steps, segment) or engine.last
             except nd.NumericError as error:
                 raise self._located(error, batch) from error
-            self.history.add_step(result)  # type: ignore[arg-type]
+            self.history._add_step(result)  # type: ignore[arg-type]
             self._added = network.iteration_count
             if self._segment + 1 < self._segments:
                 state = result.state  # type: ignore[union-attr]
-                network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
+                engine.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
     def _located(self, error: nd.NumericError, batch: object) -> nd.NumericError:
         """Return the error of a step, with the place in the data that is to blame, if it is these."""
         from .finiteness import located  # which programs without NaN do not need
 
         network = self.network
-        with network.on_backend():
+        with network.engine.on_backend():
             whole = DataSet(self._given) if hasattr(self._given, "shape") else self._given
-            given = [whole] if isinstance(whole, network.data_types) else []
+            given = [whole] if isinstance(whole, network._data_types) else []
             return located(error, (*given, batch), network.dtype)
 
     def _note_epoch(self, optimizer: ConvexOptimizer) -> None:
         """Write down the scores of an epoch; to validate, and to know the best one, wait for its last step."""
         network = self.network
-        self.history.end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
+        self.history._end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
         if self._validation is not None or self._best is not None:
             optimizer.finish()
         if self._validation is not None:
             self._validation.add_to(self.history)
-        self.history.level()
+        self.history._level()
         if self._best is not None:
             self._best.note(self.history)
-        self._noted = self.history.next_epoch
+        self._noted = self.history._next_epoch
 
     def _fit_epochs(self, optimizer: ConvexOptimizer) -> None:
         iterator: Any = self.iterator
@@ -349,7 +350,8 @@ class Training:
             self._before, self._source = position_of(source), source
             self._resume()
             self._before = position_of(source)
-            while self._done < self.epochs and self.network.progress.stop_reason is None:
+            fits = self.network.engine.progress
+            while self._done < self.epochs and fits.stop_reason is None:
                 self._fit_epoch(optimizer, source)
         if self._epoch is None or source is iterator:
             return
@@ -380,17 +382,18 @@ class Training:
     def _fit_batches(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> bool:
         """Train on the rest of an epoch; tell whether its last minibatch was reached."""
         network, weights = self.network, self._data.class_weights
+        engine = network.engine
         while True:
             asked = time.perf_counter()
             if not source.has_next():
                 return True
-            if network.progress.stop_reason is not None:
+            if engine.progress.stop_reason is not None:
                 return False
             batch = source.next()
-            if not isinstance(batch, network.data_types):
+            if not isinstance(batch, network._data_types):
                 network._check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
-            batch = network.formed(batch, "fit", learn=not network.iteration_count)
+            batch = engine.formed(batch, "fit", learn=not network.iteration_count)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
             self._train_on(batch, optimizer)

@@ -68,15 +68,16 @@ def training_data(network: Network, data: Any, labels: object, settings: FitSett
     learn = network.iteration_count == 0  # after which the network has an order of the classes
     if isinstance(data, MultiDataSet):
         network._check_minibatch("fit", data)
-        data = data if data.class_names is None else network.formed(data, "fit", learn)
+        data = data if data.class_names is None else network.engine.formed(data, "fit", learn)
         return _whole(network, data, settings)
     if labels is None and isinstance(data, tuple) and is_pair(data):
         data, labels = data
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings, learn)
-    classes, dataset = network.classes, data if labels is None else paired(network, "fit", data, labels, learn)
+    classes = network.engine.classes
+    dataset = data if labels is None else paired(network, "fit", data, labels, learn)
     if dataset.multi.class_names is not None or classes.named_by_numbers:
-        dataset = network.formed(dataset, "fit", learn)
+        dataset = network.engine.formed(dataset, "fit", learn)
     whole = next(iter(dataset.multi.labels), None) if isinstance(dataset, DataSet) else None
     if whole is not None and classes.classes and len(whole.shape) == classes.rank - 1:
         check_class_numbers("fit", whole, classes.classes)
@@ -110,7 +111,7 @@ def _class_weights(network: Network, settings: FitSettings, data: object = None)
 
 def _single(network: Network, data: object, settings: FitSettings) -> TrainingData:
     if settings.batch_size is None:
-        return TrainingData(network.formed(data))
+        return TrainingData(network.engine.formed(data))
     return TrainingData(None, _cut(network, data, settings), cut=True)
 
 
@@ -123,8 +124,9 @@ def _iterated(network: Network, data: object, settings: FitSettings, learn: bool
                 "itself. Leave it out."
             )
     names = getattr(data, "class_names", None)
-    if names and network.classes.classes:
-        network.classes.check_names("fit", names, learn)
+    classes = network.engine.classes
+    if names and classes.classes:
+        classes.check_names("fit", names, learn)
     return TrainingData(None, iterator, class_weights=_class_weights(network, settings))
 
 
@@ -162,7 +164,8 @@ def weighted(
     parts = batch.multi
     if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
-    reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
+    masked = any(mask is not None for mask in parts.features_masks)
+    reached = network.engine.masks_of_outputs(batch) if masked else None
     masks = []
     for number, given in enumerate(parts.labels):
         mask = parts.labels_masks[number] if parts.labels_masks else None

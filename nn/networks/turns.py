@@ -1,57 +1,14 @@
-"""The lock by which threads take turns on a network, also where the process is forked."""
+"""The lock of a network in a forked process that has it half updated."""
 
 from __future__ import annotations
 
-import threading
-import time
-import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import nd
-from nd.interrupts import PATIENCE, tell_of_forks
-
-if TYPE_CHECKING:
-    from .core import NetworkCore
+from nd.interrupts import PATIENCE
 
 
-class Turns:
-    """Gives a network its lock, and has a fork wait for the step that another thread computes.
-
-    The child then has the network as it is between two steps. Where the step takes too long, its copy may be updated in
-    part: whatever asks for its lock raises.
-
-    Parameters
-    ----------
-    network : NetworkCore
-    """
-
-    def __init__(self, network: NetworkCore) -> None:
-        self._network = weakref.ref(network)
-        network.lock = threading.RLock()  # with a block of C's, whose end no Ctrl-C can cut short
-        tell_of_forks(self)
-
-    def before_fork(self, deadline: float) -> Callable[[], object] | None:
-        """Take the lock."""
-        network = self._network()
-        if network is None or not network.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            return None
-        return network.lock.release
-
-    def in_child(self, stood_still: bool) -> None:
-        """Forget a call of fit in a thread that is not here, and whoever has the lock."""
-        network = self._network()
-        if network is None:
-            return
-        if network.progress.thread != threading.get_ident():
-            network.progress.call = None
-        if not stood_still:
-            network.lock = _Torn(type(network).__name__)
-            if network.is_init_called():
-                network.updater.lock = network.lock
-
-
-class _Torn:
+class Torn:
     """Takes the place of the lock of a network that may be updated in part."""
 
     def __init__(self, who: str) -> None:

@@ -58,6 +58,7 @@ class Validation:
         loss_weights: tuple[float, ...] = (),
     ) -> None:
         self.network, self._weights = network, sample_weight
+        self._classes = network.engine.classes
         self._metrics, self._loss_weights = metrics, loss_weights
         self._iterator = None
         self._given: Any = None  # as one minibatch
@@ -67,20 +68,20 @@ class Validation:
             dataset = paired(network, "validation_data", data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
             self._sets = self._cut(dataset, batch_size)
-        elif isinstance(data, network.data_types):
+        elif isinstance(data, network._data_types):
             self._sets = self._cut(data, batch_size)
         else:
             self._iterator = iterator_of(network, "fit: validation_data", data)
         if self._iterator is None:
             self._check_first()
-        elif getattr(data, "class_names", None) and network.classes.classes:
-            network.classes.check_names("fit: validation_data", data.class_names, learn=False)
+        elif getattr(data, "class_names", None) and self._classes.classes:
+            self._classes.check_names("fit: validation_data", data.class_names, learn=False)
 
     @property
     def minimized(self) -> dict[str, bool | None]:
         """The columns of the history that are written -> whether less is better; None where that is not known."""
         columns: dict[str, bool | None] = {"validation_score": True}
-        if self.network.classes.classes:
+        if self._classes.classes:
             columns["validation_accuracy"] = False
         return columns | ({} if self._metrics is None else self._metrics.minimized)
 
@@ -94,10 +95,10 @@ class Validation:
         with of_validation():
             network = self.network
             try:
-                first = network.formed(first, "fit: validation_data")
+                first = network.engine.formed(first, "fit: validation_data")
                 _, outputs = network._loss_and_outputs(first)
             except nd.ShapeError:  # of which the user knows nothing: of the data that were given
-                network._loss_and_outputs(network.formed(self._given, "fit: validation_data"))
+                network._loss_and_outputs(network.engine.formed(self._given, "fit: validation_data"))
                 raise
             if self._metrics is not None:
                 self._metrics.see(first, outputs)
@@ -122,19 +123,19 @@ class Validation:
     def add_to(self, history: History) -> None:
         """Score the network, and append score and accuracy; raise DataError where there are no data."""
         network = self.network
-        evaluation = Evaluation() if network.classes.classes else None
+        evaluation = Evaluation() if self._classes.classes else None
         total: Array | Any = None
         examples = 0
         for number, batch in enumerate(self._minibatches()):
             self._check_labelled(batch)
             with naming_nan("fit: validation_data", network, batch), of_validation():
-                batch = network.formed(batch, "fit: validation_data")
+                batch = network.engine.formed(batch, "fit: validation_data")
                 loss, outputs = network._loss_and_outputs(batch, False, *self._loss_weights)
                 if evaluation is not None:
                     parts = (batch if self._weights is None else self._unweighted[number]).multi
                     mask = parts.labels_masks[0] if parts.labels_masks else None
-                    labels = network.classes.formed(parts.labels[0])
-                    evaluation.eval(*network.classes.compared(labels, nd.to_host(outputs[0]), mask))
+                    labels = self._classes.formed(parts.labels[0])
+                    evaluation.eval(*self._classes.compared(labels, nd.to_host(outputs[0]), mask))
                 if self._metrics is not None:
                     self._metrics.see(batch if self._weights is None else self._unweighted[number], outputs)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()

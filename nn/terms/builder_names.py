@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
-from optimize.builder import Builder
+from optimize.builder import Builder, knows
 
 if TYPE_CHECKING:
     from optimize.constraints import LayerConstraint
@@ -57,8 +57,9 @@ _CHANNELS_FIRST = ("NCHW", "NCW", "NCDHW")
 
 def set_format(builder: Builder, data_format: object) -> Builder:
     """Set a layer's data_format, which Java calls differently from layer to layer; others take channels first."""
-    if builder.knows("data_format"):
-        return builder.put("data_format", data_format)
+    if knows(builder, "data_format"):
+        builder.given["data_format"] = data_format
+        return builder
     if str(getattr(data_format, "value", data_format)).upper() not in _CHANNELS_FIRST:
         raise ConfigurationError(
             f"{builder}: the data format must be {' or '.join(_CHANNELS_FIRST)}, got {data_format!r}."

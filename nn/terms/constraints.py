@@ -30,7 +30,7 @@ def placed_constraints(label: str, layer: Any, defaults: object) -> tuple[LayerC
     shapes = {spec.name: spec.shape for spec in specs}
     names = {
         "constrain_all_parameters": tuple(shapes),
-        "constrain_weights": tuple(spec.name for spec in specs if spec.is_weight),
+        "constrain_weights": tuple(spec.name for spec in specs if spec._is_weight),
         "constrain_bias": tuple(spec.name for spec in specs if spec.bias),
     }
     own = layer.constraints is not None or any(getattr(layer, field) is not None for field in FIELDS)

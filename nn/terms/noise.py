@@ -199,7 +199,7 @@ class Noising:
 
     def __init__(self, noise: Any, numbers: NumbersInForce, specs: Iterable[ParamSpec]) -> None:
         self.noise, self.numbers = noise, numbers
-        self.specs = [spec for spec in specs if spec.is_weight or (spec.bias and noise.apply_to_biases)]
+        self.specs = [spec for spec in specs if spec._is_weight or (spec.bias and noise.apply_to_biases)]
 
     def draw(self, params: dict[str, Array], buffer: Callable[..., Array]) -> dict[str, Array]:
         """Return name -> parameter, noised where it is, in the memory order of the parameter."""

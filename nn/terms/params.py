@@ -102,7 +102,7 @@ class ParamSpec(Checked):
         nd.checks.check_choice("ParamSpec", "order", self.order, ("f", "c"))
 
     @property
-    def is_weight(self) -> bool:
+    def _is_weight(self) -> bool:
         """Whether settings for weights hold for it."""
         return self.penalised and not self.bias and not self.running
 

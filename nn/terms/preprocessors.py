@@ -164,7 +164,7 @@ class OfShape(InputPreProcessor):
         return nd.permute(nd.reshape(rows, (rows.shape[0], *places, channels)), (0, axes + 1, *range(1, axes + 1)))
 
     @property
-    def image_type(self) -> InputType:
+    def _image_type(self) -> InputType:
         """The type of such examples."""
         raise NotImplementedError
 
@@ -182,7 +182,7 @@ class OfImage(OfShape):
         return self.num_channels, self.input_height, self.input_width
 
     @property
-    def image_type(self) -> InputType:
+    def _image_type(self) -> InputType:
         return ConvolutionalType(self.input_height, self.input_width, self.num_channels)
 
 
@@ -228,7 +228,7 @@ class _FromRows(OfShape):
         return nd.reshape(epsilon, (epsilon.shape[0], self.features))
 
     def output_type(self, input_type: InputType) -> InputType:
-        return self.image_type
+        return self._image_type
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
         return nd.reshape(mask, (mask.shape[0], *(1 for _ in self.image))) if mask.ndim == 2 else mask
@@ -254,7 +254,7 @@ class _Volume(OfShape):
         return replace(self, ncdhw=data_format == VOLUMES[0])
 
     @property
-    def image_type(self) -> InputType:
+    def _image_type(self) -> InputType:
         return Convolutional3DType(self.input_depth, self.input_height, self.input_width, self.num_channels)
 
 

@@ -156,7 +156,7 @@ class RnnToCnnPreProcessor(WithFormat, OfImage):
         return _rows_to_series(nd.reshape(epsilon, (epsilon.shape[0], self.features)), examples)
 
     def output_type(self, input_type: InputType) -> InputType:
-        return self.image_type
+        return self._image_type
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
         return nd.reshape(nd.copy(nd.transpose(mask)), (mask.shape[0] * mask.shape[1], 1, 1, 1))

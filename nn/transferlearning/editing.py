@@ -110,13 +110,13 @@ class TransferLearning(Checked):
             A layer does not exist, cannot be changed so, or does not fit on the one below it; or the new network could
             take no step, as by truncated backprop through a layer that reads ahead.
         """
-        with Restoring(), self.network.on_backend(), nd.random.drawing(nd.random.get_random()):
+        with Restoring(), self.network.engine.on_backend(), nd.random.drawing(nd.random.get_random()):
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
             for index, sizes in sorted(self.n_out_replace.items()):
                 n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
-                editing.replace_n_out(index, n_out, *inits)
+                editing._replace_n_out(index, n_out, *inits)
             for index, sizes in sorted(self.n_in_replace.items()):
-                editing.replace_n_in(index, *(sizes if isinstance(sizes, (tuple, list)) else (sizes,)))
+                editing._replace_n_in(index, *(sizes if isinstance(sizes, (tuple, list)) else (sizes,)))
             editing.remove(self.remove_layers_from_output)
             editing.add(self.add_layers, self.input_pre_processors)
             if self.feature_extractor is not None:
@@ -124,7 +124,7 @@ class TransferLearning(Checked):
             new = editing.finish(self.validate_output_layer_config)
         resized = len(self.network.layers) - 1 in self.n_out_replace
         keeps_outputs = not (resized or self.remove_layers_from_output or self.add_layers)
-        if keeps_outputs and new.classes.classes == self.network.classes.classes:
+        if keeps_outputs and new.engine.classes.classes == self.network.engine.classes.classes:
             new.class_names = self.network.class_names
         return new
 
@@ -134,11 +134,11 @@ class TransferLearning(Checked):
 class _Editing(Resizing[int]):
     """The layers, preprocessors and parameters of the network that is being built."""
 
-    rebuild = "Or rebuild the layers behind, with remove_layers_from_output and add_layers."
+    _rebuild = "Or rebuild the layers behind, with remove_layers_from_output and add_layers."
 
     def __init__(self, network: MultiLayerNetwork, fine_tune: FineTuneConfiguration) -> None:
         self.old, self.fine_tune = network.conf, fine_tune
-        self.layers = [fine_tune.of_layer(layer) for layer in self.old.layers]
+        self.layers = [fine_tune._of_layer(layer) for layer in self.old.layers]
         self.preprocessors, self.input_type = dict(self.old.preprocessors), self.old.input_type
         layout = self.old.layout()
         self.params: list[list[Array]] = [
@@ -146,28 +146,28 @@ class _Editing(Resizing[int]):
             for index in range(len(self.layers))
         ]
 
-    def layer_of(self, who: str, key: int) -> LayerConf:
+    def _layer_of(self, who: str, key: int) -> LayerConf:
         if not 0 <= key < len(self.layers):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {key!r}.")
         return self.layers[key]
 
-    def label(self, key: int) -> str:
+    def _label(self, key: int) -> str:
         return label_of(key, self.layers[key])
 
-    def readers(self, who: str, key: int) -> Sequence[int]:
+    def _readers(self, who: str, key: int) -> Sequence[int]:
         return range(key + 1, min(key + 2, len(self.layers)))
 
-    def preprocessors_of_layers(self) -> dict[int, InputPreProcessor]:
+    def _preprocessors_of_layers(self) -> dict[int, InputPreProcessor]:
         return self.preprocessors
 
-    def restart(self, key: int, behind: bool, changes: dict[str, Any]) -> None:
+    def _put_anew(self, key: int, behind: bool, changes: dict[str, Any]) -> None:
         layer = self.layers[key]
         self.layers[key] = replace(layer, **changes)
         self.params[key] = self._drawn(self.layers[key])
 
-    def replace_n_in(self, key: int, n_in: int, init: Init = None) -> None:
+    def _replace_n_in(self, key: int, n_in: int, init: Init = None) -> None:
         """Give a layer another n_in; the first layer's is that of the network's inputs."""
-        super().replace_n_in(key, n_in, init)
+        super()._replace_n_in(key, n_in, init)
         if key == 0 and self.input_type is not None:
             self.input_type = resized_input(self.input_type, n_in)
         if key == 0 and isinstance(layer := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
@@ -191,7 +191,7 @@ class _Editing(Resizing[int]):
 
     def add(self, added: Sequence[LayerConf], chosen: Mapping[int, InputPreProcessor]) -> None:
         """Add layers at the end; check that everything fits, with the preprocessors that were `chosen`."""
-        defaults, old = self.fine_tune.of_added_layers(self.old.base), len(self.layers)
+        defaults, old = self.fine_tune._of_added_layers(self.old.base), len(self.layers)
         self.layers += [layer.resolved(defaults, old + number) for number, layer in enumerate(added)]
         check_order("TransferLearning", self.layers)
         check_preprocessors("TransferLearning: input_pre_processors", chosen, len(self.layers))
@@ -253,14 +253,14 @@ class _Editing(Resizing[int]):
         """Make the network."""
         if validate_output_layers:
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(self.layers))
-        base = self.fine_tune.of_network(self.old.base)
+        base = self.fine_tune._of_network(self.old.base)
         layers, preprocessors = settled_chain(self.layers, self.preprocessors)
         conf = MultiLayerConfiguration(
             base=replace(base, validate_output_layer_config=validate_output_layers),
             layers=layers,
             preprocessors=preprocessors,
             input_type=self.input_type,
-            **self.fine_tune.of_series(self.old),
+            **self.fine_tune._of_series(self.old),
         )
         conf.check_training()
         network = MultiLayerNetwork(conf).init()
@@ -301,6 +301,6 @@ TransferLearning.builder_verbs = {
     ),
     "remove_layers_from_output": _remove_verb,
     "remove_output_layer": _remove_verb,
-    "set_feature_extractor": lambda builder, layer: builder.put("feature_extractor", layer),
+    "set_feature_extractor": lambda builder, layer: builder.feature_extractor(layer),
     "set_input_pre_processor": item_verb("input_pre_processors"),
 }

@@ -76,7 +76,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
             )
             self.frozen_till = border.nodes_below[-1]
         self._border, layout, params = border, self.conf.layout(), network.params()
-        with Restoring(), network.on_backend():
+        with Restoring(), network.engine.on_backend():
             below = [view.flat(params) for number in border.nodes_below for view in layout.of_layer(number)]
             self._frozen = kind(border.below).init(nd.concat(below) if below else nd.zeros(1, 0))
             self._tail = kind(border.above).init()
@@ -128,7 +128,7 @@ class TransferLearningHelper(metaclass=ExplainedType):
         DataError
             The iterator is empty.
         """
-        if isinstance(data, self.network.data_types):
+        if isinstance(data, (DataSet, MultiDataSet) if isinstance(self.network, ComputationGraph) else DataSet):
             return self._featurized(data)
         if not isinstance(data, Iterable) or hasattr(data, "shape") or isinstance(data, MultiDataSet):
             raise nd.DTypeError(f"featurize: expected a DataSet or an iterator of them, got {data!r}.")
@@ -164,15 +164,16 @@ class TransferLearningHelper(metaclass=ExplainedType):
     def _activations(self, features: list[object], masks: list[object]) -> list[tuple[Array, Array | None]]:
         """Return the activations at the border, and the masks that reach it, on the host."""
         net = self._frozen
-        with Restoring(), net.on_backend():
+        with Restoring(), net.engine.on_backend():
             if all(mask is None for mask in masks):
-                return [(nd.to_host(array), None) for array in net.predicted(features)]
-            reached = net.masks_of_outputs(MultiDataSet(features, None, masks))
-            batch = net.batch.another(nd.fresh_buffers(net.dtype))
+                return [(nd.to_host(array), None) for array in net.engine.predicted(features)]
+            reached = net.engine.masks_of_outputs(MultiDataSet(features, None, masks))
+            batch = net.engine.batch.another(nd.fresh_buffers(net.dtype))
             batch.set_features(features)
             batch.set_masks(masks, ())
             batch.check_features()
-            result = net.forward(batch.features, False, batch.features_masks)
+            counts = net.iteration_count, net.epoch_count
+            result = net.engine.forward(counts, batch.features, False, batch.features_masks)
             arrays = [nd.to_host(nd.copy(result.outputs[number])) for number in net.conf.output_nodes]
             return list(zip(arrays, reached, strict=True))
 
@@ -188,11 +189,12 @@ class TransferLearningHelper(metaclass=ExplainedType):
         try:
             return tail.fit(data, epochs=epochs)
         finally:
-            with Restoring(), network.on_backend():
+            with Restoring(), network.engine.on_backend():
                 for own, whole in self._pairs:
                     _copy(tail, own, network, whole)
             network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
-            network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
+            network.history, network.class_names = tail.history, tail.class_names
+            network.engine.last = tail.engine.last
 
     def output_from_featurized(self, *features: object) -> Any:
         """Return the network's output for features ``[N, ...]`` from `featurize`.

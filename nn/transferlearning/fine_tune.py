@@ -102,7 +102,7 @@ class FineTuneConfiguration(metaclass=ExplainedType):
         return Builder(cls)
 
     @checked
-    def of_layer(self, layer: LayerConf) -> LayerConf:
+    def _of_layer(self, layer: LayerConf) -> LayerConf:
         """Return a layer of the trained network with these settings."""
         values = {name: value for name, value in self._with_rivals().items() if name in layer.inherited}
         if not isinstance(layer, BaseLayerConf):
@@ -139,16 +139,16 @@ class FineTuneConfiguration(metaclass=ExplainedType):
             )
         return replace(updater, **self._rates)
 
-    def of_series(self, conf: NetworkConfiguration) -> dict[str, Any]:
+    def _of_series(self, conf: NetworkConfiguration) -> dict[str, Any]:
         """Return how the network trains on series: the settings of the trained network's `conf`, or the new ones."""
         return {name: getattr(conf, name) for name in OF_SERIES} | self.series
 
-    def of_network(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
+    def _of_network(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
         """Return the settings of the network, as opposed to its layers'."""
         without: dict[str, Any] = dict.fromkeys(CONSTRAINT_FIELDS) if self._constrains else {}
         return replace(base, **without | self._with_rivals())
 
-    def of_added_layers(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
+    def _of_added_layers(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
         """Return the defaults of layers that are added."""
         return NeuralNetConfiguration(**{"seed": base.seed, **self._given, "dtype": base.dtype})
 

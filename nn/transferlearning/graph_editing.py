@@ -65,7 +65,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
     changes of one layer add up; vertices with parameters keep them; what is left out of added layers' n_in is found.
     """
 
-    rebuild = "Or rebuild the layers behind, with remove_vertex_and_connections and add_layer."
+    _rebuild = "Or rebuild the layers behind, with remove_vertex_and_connections and add_layer."
 
     @checked
     def __init__(self, graph: ComputationGraph) -> None:
@@ -80,7 +80,7 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
     def _begin(self, fine_tune: FineTuneConfiguration) -> None:
         conf: ComputationGraphConfiguration = self._conf
         vertices = {
-            name: fine_tune.of_layer(vertex) if isinstance(vertex, LayerConf) else vertex
+            name: fine_tune._of_layer(vertex) if isinstance(vertex, LayerConf) else vertex
             for name, vertex in conf.vertices.items()
         }
         self._graph = Graph(vertices, dict(conf.vertex_inputs), dict(conf.preprocessors))
@@ -139,13 +139,13 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
         ConfigurationError, ChoiceError
             It is no layer that can be changed so, or something else than layers reads it.
         """
-        self.replace_n_out(name, n_out, init, *next_init)
+        self._replace_n_out(name, n_out, init, *next_init)
         return self
 
     @checked
     def n_in_replace(self, name: str, n_in: int, init: Any = None) -> Self:
         """Let a layer take another size; it starts anew. Arguments and errors as `n_out_replace`."""
-        self.replace_n_in(name, n_in, init)
+        self._replace_n_in(name, n_in, init)
         sources = self._graph.vertex_inputs[name]
         for source in sources if len(sources) == 1 else ():
             if self._types.get(source) is not None and name not in self._graph.preprocessors:
@@ -228,29 +228,29 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
 
     # ---- how layers hang together, for Resizing
 
-    def layer_of(self, who: str, key: str) -> LayerConf:
+    def _layer_of(self, who: str, key: str) -> LayerConf:
         known = {name: conf for name, conf in self._graph.vertices.items() if isinstance(conf, LayerConf)}
         return known[nd.checks.check_choice(who, "layer", key, known)]
 
-    def label(self, key: str) -> str:
+    def _label(self, key: str) -> str:
         return node_label(key, self._graph.vertices[key])
 
-    def readers(self, who: str, key: str) -> Sequence[str]:
+    def _readers(self, who: str, key: str) -> Sequence[str]:
         graph = self._graph
         before = [*dict.fromkeys((*self._conf.vertex_inputs, *graph.vertex_inputs))]  # Java's order of the old graph
         readers = [name for name in before if key in graph.vertex_inputs.get(name, ())]
         for name in readers:
             if not isinstance(graph.vertices[name], LayerConf):
                 raise nd.ConfigurationError(
-                    f"TransferLearning: {who}: what reads {key!r} must be a layer, got {self.label(name)}. Use "
+                    f"TransferLearning: {who}: what reads {key!r} must be a layer, got {self._label(name)}. Use "
                     "remove_vertex_keep_connections and add_layer, for it and for the layers behind."
                 )
         return readers
 
-    def preprocessors_of_layers(self) -> dict[str, InputPreProcessor]:
+    def _preprocessors_of_layers(self) -> dict[str, InputPreProcessor]:
         return self._graph.preprocessors
 
-    def restart(self, key: str, behind: bool, changes: dict[str, Any]) -> None:
+    def _put_anew(self, key: str, behind: bool, changes: dict[str, Any]) -> None:
         graph = self._graph
         layer = graph.vertices.pop(key) if key in self._new else self._conf.vertices[key]
         graph.vertices.pop(key, None)
@@ -273,28 +273,28 @@ class GraphBuilder(Resizing[str], metaclass=ExplainedType):
             The vertices do not make a graph, or do not fit on each other; an output layer would be frozen.
         """
         old = self._old
-        with Restoring(), old.on_backend():
+        with Restoring(), old.engine.on_backend():
             graph = ComputationGraph(self._configuration()).init()
             parts = self._kept_params(graph)
             if parts:
                 graph.set_params(nd.concat(parts))
-        first = graph.conf.outputs[0]
-        if first == old.conf.outputs[0] and first not in self._new and graph.classes.classes == old.classes.classes:
+        first, classes = graph.conf.outputs[0], graph.engine.classes.classes
+        if first == old.conf.outputs[0] and first not in self._new and classes == old.engine.classes.classes:
             graph.class_names = old.class_names
         return graph
 
     def _configuration(self) -> ComputationGraphConfiguration:
         old, fine_tune = self._conf, self._fine_tune or FineTuneConfiguration()
-        defaults = fine_tune.of_added_layers(old.base)
+        defaults = fine_tune._of_added_layers(old.base)
         conf = assemble(
             replace(defaults, validate_output_layer_config=self._validate),
             self._inputs_with_types(),
             Graph(*map(dict, self._graph)),
             self._outputs,
             complete=set(self._graph.vertices) - self._new,
-            **fine_tune.of_series(old),
+            **fine_tune._of_series(old),
         )
-        base = replace(fine_tune.of_network(old.base), validate_output_layer_config=self._validate)
+        base = replace(fine_tune._of_network(old.base), validate_output_layer_config=self._validate)
         return replace(conf, base=base, vertices=self._with_frozen(conf))
 
     def _inputs_with_types(self) -> Any:

@@ -50,33 +50,33 @@ def _sizes_for(layer: LayerConf, count: int) -> dict[str, Any]:
 class Resizing(Generic[Key]):
     """Replaces sizes of layers that are called by a number or a name; subclasses say how the layers hang together."""
 
-    rebuild: ClassVar[str]
+    _rebuild: ClassVar[str]
     """The other way to get there, for messages."""
 
-    def layer_of(self, who: str, key: Key) -> LayerConf:
+    def _layer_of(self, who: str, key: Key) -> LayerConf:
         """Return a layer; raise ConfigurationError or ChoiceError if there is none."""
         raise NotImplementedError
 
-    def label(self, key: Key) -> str:
+    def _label(self, key: Key) -> str:
         """Return what messages call a layer."""
         raise NotImplementedError
 
-    def readers(self, who: str, key: Key) -> Sequence[Key]:
+    def _readers(self, who: str, key: Key) -> Sequence[Key]:
         """Return the layers that read a layer's activations; raise ConfigurationError where they are none."""
         raise NotImplementedError
 
-    def preprocessors_of_layers(self) -> dict[Key, InputPreProcessor]:
+    def _preprocessors_of_layers(self) -> dict[Key, InputPreProcessor]:
         """Return the preprocessors by layer, to be changed in place."""
         raise NotImplementedError
 
-    def restart(self, key: Key, behind: bool, changes: dict[str, Any]) -> None:
+    def _put_anew(self, key: Key, behind: bool, changes: dict[str, Any]) -> None:
         """Put a layer with changed settings in the place of one, and start its parameters anew.
 
         `behind` says that it is not the one that was asked for, but reads it.
         """
         raise NotImplementedError
 
-    def replace_n_out(self, key: Key, n_out: int, init: Init = None, *next_init: Init) -> None:
+    def _replace_n_out(self, key: Key, n_out: int, init: Init = None, *next_init: Init) -> None:
         """Give a layer another size, and the next ones another n_in."""
         if len(next_init) > 1:
             raise nd.ConfigurationError(
@@ -86,9 +86,9 @@ class Resizing(Generic[Key]):
         self._restart("n_out_replace", key, init, n_out=n_out)
         self._pass_on("n_out_replace", key, n_out, next_init[0] if next_init else init)
 
-    def replace_n_in(self, key: Key, n_in: int, init: Init = None) -> None:
+    def _replace_n_in(self, key: Key, n_in: int, init: Init = None) -> None:
         """Give a layer another n_in."""
-        layer = self.layer_of("TransferLearning: n_in_replace", key)
+        layer = self._layer_of("TransferLearning: n_in_replace", key)
         sizes = _sizes_for(layer, n_in) if isinstance(layer, FeedForwardConf) else {"n_in": n_in}
         self._restart("n_in_replace", key, init, **sizes)
         if "n_out" in sizes:
@@ -98,9 +98,9 @@ class Resizing(Generic[Key]):
         """Make layers fit on a layer that so many numbers or channels now come out of, up to the first on every way
         that has a number of its own.
         """
-        for after in self.readers(who, key):
+        for after in self._readers(who, key):
             coming = self._through(who, after, count)
-            layer, next_init = self.layer_of(who, after), init
+            layer, next_init = self._layer_of(who, after), init
             if isinstance(layer.innermost, SpaceToDepthLayer):
                 coming *= layer.innermost.blocks**2
             elif layer.param_specs() or isinstance(layer, FeedForwardConf):
@@ -113,7 +113,7 @@ class Resizing(Generic[Key]):
 
     def _through(self, who: str, key: Key, channels: int) -> int:
         """Return the number of inputs or channels of a layer, and mend its preprocessor."""
-        preprocessors = self.preprocessors_of_layers()
+        preprocessors = self._preprocessors_of_layers()
         preprocessor = preprocessors.get(key)
         if isinstance(
             preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor, CnnToRnnPreProcessor)
@@ -126,7 +126,7 @@ class Resizing(Generic[Key]):
             if preprocessor.features != channels:
                 raise nd.ConfigurationError(
                     f"TransferLearning: {who}: what comes in must be {preprocessor.features} before {preprocessor!r}, "
-                    f"got {channels}. {self.rebuild}"
+                    f"got {channels}. {self._rebuild}"
                 )
             return preprocessor.num_channels
         return channels
@@ -134,12 +134,12 @@ class Resizing(Generic[Key]):
     def _restart(self, who: str, key: Key, init: Init, behind: bool = False, **sizes: object) -> None:
         """Change a layer's sizes, and start its parameters anew."""
         who = f"TransferLearning: {who}"
-        layer = self.layer_of(who, key)
+        layer = self._layer_of(who, key)
         if not set(sizes) <= {field.name for field in fields(layer)}:
             raise nd.ConfigurationError(
-                f"{who}: {self.label(key)} must be a layer with n_in and n_out that is not frozen. {self.rebuild}"
+                f"{who}: {self._label(key)} must be a layer with n_in and n_out that is not frozen. {self._rebuild}"
             )
-        self.restart(key, behind, sizes if init is None else {**sizes, "weight_init": init})
+        self._put_anew(key, behind, sizes if init is None else {**sizes, "weight_init": init})
 
 
 def resized_input(input_type: InputType, n_in: int) -> InputType:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.arguments import Checked
-from optimize.builder import Builder
+from optimize.builder import Builder, builder_of
 
 from ..terms.input_type import InputType
 from ..terms.java_form import JavaForm
@@ -43,7 +43,7 @@ class VertexConf(Checked):
     @classmethod
     def Builder(cls, *arguments: Any) -> Builder:
         """Start DL4J's fluent style for this vertex; arguments set its fields in their order."""
-        return Builder.of(cls, *arguments)
+        return builder_of(cls, *arguments)
 
     @property
     def network_inputs(self) -> tuple[str, ...]:

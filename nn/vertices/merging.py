@@ -104,16 +104,16 @@ class MergeVertex(OuterAxes):
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {"mergeAxis": ("merge_axis", "plain")},
         absent={"mergeAxis": 1},
-        derived={"modified": lambda conf: conf.merge_axis != 1 and conf.merge_axis != conf.last_axis},
+        derived={"modified": lambda conf: conf.merge_axis != 1 and conf.merge_axis != conf._last_axis},
     )
 
     @property
-    def last_axis(self) -> int | None:
+    def _last_axis(self) -> int | None:
         """That of the channels where they are last, else None."""
         return len(self.data_format or "") - 1 if channels_last(self.data_format) else None
 
     def inferred(self) -> Self:
-        return replace(self, merge_axis=self.last_axis) if self.last_axis and self.merge_axis == 1 else self
+        return replace(self, merge_axis=self._last_axis) if self._last_axis and self.merge_axis == 1 else self
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         if len(input_types) == 1:

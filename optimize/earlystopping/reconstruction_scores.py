@@ -164,7 +164,7 @@ def _arriving(who: object, model: Any, data: Iterable[Any], method: str) -> Iter
     seen = False
     for batch in data:
         seen = True
-        with model.on_backend():
+        with model.engine.on_backend():
             yield layer, nd.as_array(batch.features, layer.dtype)
     if not seen:
         raise DataError(f"{type(who).__name__}: the iterator must have at least one minibatch, got none.")

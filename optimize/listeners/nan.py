@@ -80,10 +80,13 @@ class NanListener(Listener):
 
 def _named_data(model: Any) -> dict[str, object]:
     """Return the arrays of the minibatch; where there are several of a kind, with the names of inputs and outputs."""
-    conf, batch = model.conf, model.batch
+    conf = model.conf
     outputs = [conf.nodes[number].name for number in conf.output_nodes]
     named: dict[str, object] = {}
-    for kind, names, arrays in (("features", conf.input_names, batch.features), ("labels", outputs, batch.labels)):
+    for kind, names, arrays in (
+        ("features", conf.input_names, _features(model)),
+        ("labels", outputs, _listed(model.get_labels())),
+    ):
         several = len(names) > 1
         named |= {f"{kind} {name!r}" if several else kind: array for name, array in zip(names, arrays, strict=False)}
     return named
@@ -91,11 +94,21 @@ def _named_data(model: Any) -> dict[str, object]:
 
 def _activations(model: Any) -> list[object]:
     """Return the activations of every node for the minibatch that is set."""
-    features = model.batch.features
+    features = _features(model)
     if not features:
         return []
     passed = model.feed_forward(*features)
     return list(passed.values() if isinstance(passed, dict) else passed)[len(features) :]
+
+
+def _features(model: Any) -> list[object]:
+    """Return the features that are set, of every input."""
+    return model.get_inputs() if hasattr(model, "get_inputs") else _listed(model.get_input())
+
+
+def _listed(arrays: Any) -> list[object]:
+    """Return arrays as a list: a network of one input and one output has one by itself, or None."""
+    return arrays if isinstance(arrays, list) else [] if arrays is None else [arrays]
 
 
 def _broken(array: Any) -> str:

@@ -76,7 +76,7 @@ class BaseOptimizer(OfModel):
     them twice per iteration, and searches along the way of running parameters too.
     """
 
-    default_step_function = "negative_default"
+    _default_step_function = "negative_default"
 
     @checked
     def __init__(
@@ -95,7 +95,7 @@ class BaseOptimizer(OfModel):
         self.ended = False
         self._input: object = None
         self.minimize: bool = conf.minimize
-        default = self.default_step_function if self.minimize else "default"
+        default = self._default_step_function if self.minimize else "default"
         name = str(conf.step_function or default).lower()
         self.step_function = get_step_function(name)
         # Makes of the score's gradient the vector along which the step function lowers the cost.
@@ -223,7 +223,7 @@ class BaseOptimizer(OfModel):
         model = self.model
         model.updater.running.move()
         model.iteration_count += 1
-        constraints = getattr(model, "constraints", None)
+        constraints = model.updater.constraints
         if constraints is not None:
             generator = nd.random.get_random()
             constraints.apply(model.iteration_count, model.epoch_count)

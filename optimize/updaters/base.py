@@ -13,7 +13,7 @@ from nd.java_enums import Name, NameHolder, name_the_others
 from nd.part import Part, undefined
 from nd.typing import Array
 
-from ..builder import Builder
+from ..builder import Builder, builder_of
 from ..schedules import Schedule
 from . import UPDATERS
 
@@ -64,7 +64,7 @@ class Updater(Part, Checked, metaclass=NameHolder):
     @classmethod
     def Builder(cls, *arguments: Any) -> Builder:
         """Start ND4J's fluent style: ``Adam.Builder().learningRate(1e-3).build()``."""
-        return Builder.of(cls, *arguments)
+        return builder_of(cls, *arguments)
 
     @property
     def initial_state(self) -> tuple[float, ...]:

@@ -141,7 +141,7 @@ def test_memory_that_a_graph_knows_stays_when_larger_minibatches_come(device):
         net = MultiLayerNetwork(conf()).init()
         for data in BATCHES[:3]:
             net.fit_batch(data)
-        (propagation,) = net.gradients.workers[0]._propagations.values()
+        (propagation,) = net.engine.gradients.workers[0]._propagations.values()
         arena = propagation._arena
         memory = [weakref.ref(chunk.memory) for chunks in arena._chunks.values() for chunk in chunks]
         size = arena.size

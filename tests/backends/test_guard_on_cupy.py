@@ -70,11 +70,11 @@ def test_the_first_bad_step_and_all_after_it_change_nothing(device, updater):
         twin.fit_batch(each)
     assert net.iteration_count == 8  # nobody has asked yet
     with pytest.raises(nd.NumericError, match=r"the score must be finite, got nan at iteration 5\..*as they were"):
-        net.solver.finish()
+        net.get_optimizer().finish()
     assert_same_state(net, twin)
     for each in (net, twin):
         each.fit_batch(GOOD[7])
-        each.solver.finish()
+        each.get_optimizer().finish()
     assert_same_state(net, twin)
 
 
@@ -233,7 +233,7 @@ def test_what_is_done_to_a_network_settles_a_step_that_was_not_taken(device, men
     assert_same_state(net, twin)
     for each in (net, twin):
         each.fit_batch(GOOD[2])
-        each.solver.finish()
+        each.get_optimizer().finish()
     assert_same_state(net, twin)
 
 

@@ -202,7 +202,7 @@ def test_an_update_that_was_undone_is_not_constrained_either(graphs, cupy, monke
         np.testing.assert_array_equal(nd.to_host(net.params()), before)
         assert net.iteration_count == 6
         with pytest.raises(nd.NumericError, match=r"must be finite, got nan at iteration 3\."):
-            net.solver.finish()
+            net.get_optimizer().finish()
         assert net.iteration_count == 3
         net.fit_batch(BATCHES[3])
         assert (device.to_host(net.params()) != before).any()

@@ -129,12 +129,12 @@ def test_a_part_that_raises_leaves_the_network_as_it_was(name, eager, call):
     net, twin = network(**settings), network(**settings)
     for data in DATA[:FAILS_AT]:
         net.fit_batch(data)
-    before, state = everything(net), net.current_solver().optimizer.get_state()
+    before, state = everything(net), net.get_optimizer().get_state()
     Fuse.left = call % calls
     with pytest.raises(OSError, match="the part failed"):
         train(net, eager)
     assert everything(net) == before
-    assert repr(net.current_solver().optimizer.get_state()) == repr(state)
+    assert repr(net.get_optimizer().get_state()) == repr(state)
     Fuse.left = None
     for data in DATA[FAILS_AT:]:
         net.fit_batch(data)

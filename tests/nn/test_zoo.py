@@ -53,7 +53,7 @@ def test_recorded_steps_are_those_of_nodes_one_by_one(make, size):
             net.set_listeners(*listeners)
             for _ in range(2):
                 net.fit_batch(images(size, 3))
-            assert recorded(net.gradients) == [0 if listeners else 1]
+            assert recorded(net.engine.gradients) == [0 if listeners else 1]
             found.append((net.score(), nd.to_host(net.params()).copy()))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-7)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6, atol=1e-9)

@@ -72,7 +72,7 @@ def test_the_bias_of_primary_capsules_is_constrained():
     )
     net = MultiLayerNetwork(conf).init()
     net.set_params(np.ones((1, net.num_params())))
-    net.constraints.apply(1, 0)
+    net.updater.constraints.apply(1, 0)
     assert np.sqrt((table(net)["0_b"] ** 2).sum()) == pytest.approx(0.1, rel=1e-5)
     assert (table(net)["0_W"] == 1.0).all()
 
@@ -219,8 +219,8 @@ def test_minibatches_that_are_split_over_workers():
 
 
 def test_a_network_without_constraints_has_none():
-    assert network().constraints is None
-    assert isinstance(network(constrain_weights=KINDS).constraints, Constraining)
+    assert network().updater.constraints is None
+    assert isinstance(network(constrain_weights=KINDS).updater.constraints, Constraining)
 
 
 # ---- which parameters
@@ -290,7 +290,7 @@ def test_json_both_ways(kind):
         type(kind), set()
     )
     net = MultiLayerNetwork(again).init()
-    assert isinstance(net.constraints, Constraining)
+    assert isinstance(net.updater.constraints, Constraining)
 
 
 @every_row(

@@ -83,7 +83,7 @@ def test_terminations_by_hand():
     assert not EpsTermination().terminate(1.0, 1.0 + 1.1e-5, gradient)
     assert not EpsTermination().terminate(0.0, 0.0, gradient)
     assert EpsTermination(eps=1.0, tolerance=0.5).terminate(0.0, 0.3, gradient)
-    assert Norm2Termination(0.51).terminate(1.0, 2.0, gradient)
+    assert Norm2Termination(gradient_tolerance=0.51).terminate(1.0, 2.0, gradient)
     assert not Norm2Termination(0.49).terminate(1.0, 2.0, gradient)
     assert ZeroDirection().terminate(1.0, 2.0, nd.zeros(3))
     assert not ZeroDirection().terminate(1.0, 2.0, gradient)

@@ -277,7 +277,7 @@ def test_the_second_step_replays_the_first(own, monkeypatch):
         net = own.network()
         net.fit_batch(batch(0))
         assert set(calls) == set(own.methods)
-        assert recorded(net.gradients) == [1]
+        assert recorded(net.engine.gradients) == [1]
         assert recorded_updates(net.updater) == [1]
         calls.clear()
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
@@ -303,7 +303,7 @@ def test_two_workers_share_a_step(own, monkeypatch):
     workers = workers_of(net, shape)
     assert len(workers) == 2
     assert sum(part.stop - part.start for parts in workers for part in parts) == N
-    assert recorded(net.gradients) == [1, 1]
+    assert recorded(net.engine.gradients) == [1, 1]
     assert recorded_updates(net.updater) == [1, 1]
     for mine, whole in zip(everything(net), expected, strict=True):
         np.testing.assert_allclose(mine, whole, **CLOSE)

@@ -82,7 +82,7 @@ NETWORKS: dict[str, dict[str, str]] = {
     "nn.networks.network": {
         "Network": (
             "clearLayersStates=networks:do_nothing close=networks:close convertDataType=networks:convert_data_type "
-            "getLastEtlTime=last_etl_ms getOptimizer=networks:get_optimizer initGradientsView=networks:do_nothing "
+            "getLastEtlTime=last_etl_ms getOptimizer initGradientsView=networks:do_nothing "
             "input=networks:input_of layerInputSize layerSize setCacheMode=networks:do_nothing "
             "setLastEtlTime=last_etl_ms"
         ),

@@ -48,7 +48,7 @@ class PReLURuntime(LayerRuntime):
 
     def setup(self) -> None:
         self._value, self._back = nd.elementwise(_value, scratch=(2,)), nd.elementwise(_back, scratch=(3,))
-        self._shape = computed(self.conf.alpha_shape, self.conf.input_format)
+        self._shape = computed(self.conf._alpha_shape, self.conf.input_format)
         self._summed = (0, *(axis for axis, size in enumerate(self._shape, 1) if size == 1))
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ class PReLURuntime(LayerRuntime):
     def _check(self, x: Array) -> None:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        expected = computed(self.conf.expected_shape, self.conf.input_format)
+        expected = computed(self.conf._expected_shape, self.conf.input_format)
         fits = x.ndim == 1 + len(expected) and all(
             size in ("any", length) for size, length in zip(expected, x.shape[1:], strict=True)
         )
@@ -153,14 +153,14 @@ class PReLULayer(BaseLayerConf):
         return self.shared_axes or ()  # type: ignore[return-value]
 
     @property
-    def expected_shape(self) -> tuple[int | str, ...]:
+    def _expected_shape(self) -> tuple[int | str, ...]:
         """Of one example; ``"any"`` for an axis whose length does not matter."""
         return tuple("any" if axis in self._shared else size for axis, size in enumerate(self._shape, 1))
 
     @property
-    def alpha_shape(self) -> tuple[int, ...]:
+    def _alpha_shape(self) -> tuple[int, ...]:
         """Shape of alpha."""
-        return tuple(1 if size == "any" else size for size in self.expected_shape)  # type: ignore[misc]
+        return tuple(1 if size == "any" else size for size in self._expected_shape)  # type: ignore[misc]
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         if self.input_shape is not None:
@@ -182,7 +182,7 @@ class PReLULayer(BaseLayerConf):
         if self.input_shape is None:
             shaped = replace(self, input_shape=tuple(1 if size is None else size for size in sizes))
             return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **UNSET)
-        if self.alpha_shape != alpha_shape:
+        if self._alpha_shape != alpha_shape:
             raise nd.ConfigurationError(
                 f"{label}: input_shape must be {sizes}, that of what comes in, got {self.input_shape}. "
                 "Leave input_shape out, or mend it."
@@ -194,6 +194,6 @@ class PReLULayer(BaseLayerConf):
             raise nd.ConfigurationError(f"{label}: input_shape is missing. Give it, or pass input_type to list(...).")
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        shape = self.alpha_shape
+        shape = self._alpha_shape
         fan = float(shape[0]) if shape else 0.0
         return (ParamSpec("W", shape, "f", fan_in=fan, fan_out=fan),) if math.prod(shape) and shape else ()

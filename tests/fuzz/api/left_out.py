@@ -6,7 +6,6 @@ _LAYER = "a layer's author implements it, the network calls it while it is put t
 _STEP = "an inner step of training, called with arrays thousands of times a second; its author implements it"
 _HOOK = "a listener's author implements it, training calls it"
 _MADE = "made by the library and handed out, not by users"
-_CORE = "between a network and what trains and evaluates it, called with what these have made"
 _SHARED = "for classes that build on it, in other files too, which call it"
 _LOW = "the facade's own machinery for backends; the layers call it with arrays that they have made"
 
@@ -15,9 +14,9 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "check", "following", "with_inputs", "with_n_in", "output_type", "output_types", "preprocessor_for",
             "resolved", "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs",
-            "out_sizes", "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of",
+            "out_sizes", "sized", "window", "of_sizes", "in_format", "axes_of",
             "check_inputs", "check_range", "from_row", "node_types", "with_confs", "projections",
-            "lstm_specs", "of_series", "say_what_is_ignored", "tied_specs",
+            "lstm_specs", "say_what_is_ignored", "tied_specs",
             "examples_of", "looks_at",
         )], _LAYER,
     ),
@@ -78,12 +77,6 @@ EXEMPT: dict[str, str] = {
             "nd.plan_shards", "nd.plan_update", "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed",
             "nd.to_activation_order", "nd.to_image_order", "nd.to_input_order", "*.has_to_meet",
         ), _LOW,
-    ),
-    **dict.fromkeys(
-        [f"*.{name}" for name in (
-            "carrying", "check_init", "formed", "forward", "make", "masks_of_outputs", "outputs_of", "predicted",
-            "segments", "step_on",
-        )], _CORE,
     ),
     **dict.fromkeys(("*.before_fork", "*.in_child"), "called by the system's fork, in its own order"),
     **dict.fromkeys(

@@ -54,6 +54,18 @@ def test_metrics_of_every_output(threshold):
         assert getattr(evaluation, f"average_{name}")() == pytest.approx(mean, rel=CLOSE)
 
 
+def test_averages_are_the_means_of_the_outputs():
+    evaluation = evaluated(LABELS, SCORES)
+    for average, of_output in (
+        (evaluation.average_accuracy, evaluation.accuracy),
+        (evaluation.average_false_alarm_rate, evaluation.false_alarm_rate),
+        (evaluation.average_g_measure, evaluation.g_measure),
+        (evaluation.average_matthews_correlation, evaluation.matthews_correlation),
+        (evaluation.average_recall, evaluation.recall),
+    ):
+        assert average() == pytest.approx(np.mean([of_output(output) for output in range(3)]), rel=CLOSE)
+
+
 def test_labels_are_masked_one_by_one():
     mask = (RNG.random((150, 3)) < 0.5).astype(np.float32)
     evaluation = evaluated(np.where(mask, LABELS, np.nan), SCORES, mask, roc_binary_steps=0)

@@ -31,6 +31,14 @@ def test_small_and_large_matrices_count_alike(n_classes, rows):
     np.testing.assert_array_equal(confusion.counts, expected)
 
 
+def test_the_table_as_text():
+    confusion = ConfusionMatrix(2)
+    confusion.add_batch(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    assert confusion.to_csv().splitlines() == [
+        ",,Predicted Class,", ",,0,1,Total", "Actual Class,0,1,1,2", ",1,0,1,1", ",Total,1,2,",
+    ]  # fmt: skip
+
+
 def test_merge_and_copy():
     first, second = ConfusionMatrix(2), ConfusionMatrix(2)
     first.add(0, 1)

@@ -86,6 +86,7 @@ def test_a_column_without_values():
         assert math.isnan(metric(1))
     assert math.isnan(evaluation.pearson_correlation(1))
     assert math.isnan(evaluation.average_mean_squared_error())
+    assert math.isnan(evaluation.average_mean_absolute_error())
     check_column(evaluation, 2, LABELS[:, 2], PREDICTIONS[:, 2])
     assert json.loads(evaluation.to_json())["currentMean"]["data"][1] == 0.0
 

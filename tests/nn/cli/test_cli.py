@@ -16,6 +16,7 @@ from nd.evaluation import Evaluation, RegressionEvaluation
 from nn import DenseLayer, LossLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.cli import COMMANDS, main
 from nn.files.exchange import write_array_file
+from nn.networks.engine import Engine
 from optimize import Adam
 
 RNG = np.random.default_rng(17)
@@ -288,7 +289,7 @@ def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     def interrupt(self, *arguments, **masks):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MultiLayerNetwork, "outputs_of", interrupt)
+    monkeypatch.setattr(Engine, "outputs_of", interrupt)
     arguments = ("predict", folder / "model.zip", "--csv", folder / "rows.csv", "--skip-lines", 1)
     code, out, error = run(capsys, *arguments, "--out", folder / "out.csv")
     assert (code, out, error) == (130, "", "interrupted\n")

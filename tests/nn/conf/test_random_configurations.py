@@ -65,7 +65,7 @@ def check(case, net, path):
         net.save_checkpoint(path.with_name("checkpoint.zip"))
     searches = net.conf.optimization_algo != "stochastic_gradient_descent"
     if trained and (
-        searches or net.learners
+        searches or net.engine.learners
     ):  # whose memory only a checkpoint keeps, of layers that are pretrained too
         net.random.set_seed(SEED)  # a checkpoint goes on with the generator as it was
         net.save_checkpoint(path)

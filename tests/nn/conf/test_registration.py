@@ -327,7 +327,7 @@ def test_the_layer_of_the_example_has_the_gradients_of_its_formula_and_is_record
     gradients = {key: nd.copy(g) for key, g in net.gradient().gradient_for_variable().items()}
     for key, view in net.param_table().items():
         check_derivative(summed_loss, view, gradients[key], 3)
-    assert recorded(net.gradients) == [0 if backend.recorder() is None else 1]
+    assert recorded(net.engine.gradients) == [0 if backend.recorder() is None else 1]
 
 
 def test_the_example(monkeypatch, capsys):

@@ -104,7 +104,7 @@ def test_what_is_set():
     assert (net.numLabels(), net.input().shape, net.getLastEtlTime()) == (2, (4, 3), 0.0)
     net.clearLayersStates()
     net.setCacheMode(dl4j.CacheMode.NONE)
-    assert net.getOptimizer() is net.current_solver().optimizer
+    assert net.getOptimizer() is net.get_optimizer()
     assert net.scoreExamples(dl4j.ListDataSetIterator(dl4j.DataSet(X, Y).asList(), 2), False).shape == (4, 1)
     net.close()
     assert net.input() is None

@@ -43,11 +43,11 @@ def test_line_searches_go_on_with_what_they_have_learned(algorithm, settings, tm
     assert len(files) == len(set(files)) > 20
     for path in files[::3]:
         assert_goes_on(path, whole, shuffling, scores, generator, epochs=2)
-    learned = whole.current_solver().optimizer.get_state()
+    learned = whole.get_optimizer().get_state()
     assert learned.numbers
     twin, again = whole.clone(), MultiLayerNetwork.load_checkpoint(files[-1])
     for network_ in (twin, again):
-        found = network_.current_solver().optimizer.get_state()
+        found = network_.get_optimizer().get_state()
         assert found.numbers == learned.numbers
         for vector, expected in zip(found.vectors, learned.vectors, strict=True):
             np.testing.assert_array_equal(host(vector), host(expected))
@@ -69,7 +69,7 @@ def test_every_iteration_draws_its_own_dropout():
 
     class Draws(Listener):
         def on_gradient_calculation(self, model):
-            states.append(model.current_solver().optimizer.drawn)
+            states.append(model.get_optimizer().drawn)
 
     net.set_listeners(Draws())
     net.fit(X, Y)
@@ -140,7 +140,7 @@ def test_numbers_that_no_optimizer_has_learned(algorithm, numbers, message):
     net = network(Sgd(), optimization_algo=algorithm)
     vectors = (net.params()[0],) * 2 if algorithm == "lbfgs" else ()
     with pytest.raises(nd.FormatError, match=message):
-        net.current_solver().optimizer.set_state(OptimizerState(tuple(numbers), vectors))
+        net.get_optimizer().set_state(OptimizerState(tuple(numbers), vectors))
 
 
 def test_a_step_function_that_is_none():

@@ -98,7 +98,7 @@ def test_derivatives_of_training(kind, locked, backend):
     def weighted():
         return float((nd.to_host(forward(layer, x, True)[0]) * weights).sum())
 
-    views = net.propagation.grads[0]
+    views = net.engine.propagation.grads[0]
     epsilon = host(backprop(layer, nd.create(weights), forward(layer, x, True)[1], views))
     trained = {name: host(views[name]) for name in ("gamma", "beta") if name in layer.params}
     assert len(trained) == (0 if locked else 2)
@@ -113,7 +113,7 @@ def test_the_memory_order_of_epsilon_does_not_matter(order, backend):
     if order not in orders_of(backend):
         order = "c"
     net, x = normalising("images"), RNG.normal(size=SHAPES["images"])
-    layer, views = net.get_layer(0), net.propagation.grads[0]
+    layer, views = net.get_layer(0), net.engine.propagation.grads[0]
     weights = RNG.normal(size=SHAPES["images"])
     expected = host(backprop(layer, nd.create(weights), forward(layer, nd.create(x), True)[1], views))
     gradients = host(views["gamma"])
@@ -183,7 +183,7 @@ def rectified_network(activation="relu", dtype="float64"):
 
 
 def runs_as(net):
-    return [type(node.layer).__name__ for node in net.shared_nodes.fused[0]]
+    return [type(node.layer).__name__ for node in net.engine.shared_nodes.fused[0]]
 
 
 def test_the_relu_behind_it_runs_with_it_and_changes_no_number(backend, dtype):
@@ -196,7 +196,7 @@ def test_the_relu_behind_it_runs_with_it_and_changes_no_number(backend, dtype):
         with nd.eager():
             apart.fit(x, y)
     for net, eager in ((together, False), (apart, True)):
-        assert len(net.gradients.workers[0].recordings) == (backend.recorder() is not None and not eager)
+        assert len(net.engine.gradients.workers[0].recordings) == (backend.recorder() is not None and not eager)
     np.testing.assert_allclose(host(together.params()), host(apart.params()), **TOLERANCE[dtype])
     with nd.eager():
         expected = host(apart.output(x))

@@ -140,7 +140,7 @@ def test_centers_have_no_penalty_no_noise_and_no_state():
     assert net.updater_state().shape[1] == 2 * (9 + 3)
     nd.fill(net.get_param("0_cL"), 5.0)
     nd.fill(net.get_param("0_W"), 0.0)
-    assert net.vectors.penalty_sum.at(0, 0) == 0.0
+    assert net.engine.vectors.penalty_sum.at(0, 0) == 0.0
 
 
 def test_fields_in_dl4js_json():

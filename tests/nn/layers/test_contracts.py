@@ -239,7 +239,7 @@ def test_steps_from_the_record_are_the_steps_themselves(case):
             nd.random.set_seed(3)
             net.fit(batches)
             outputs = [net.output(data.features) for data in batches]
-            replayed = sum(recorded(net.gradients)) > 0
+            replayed = sum(recorded(net.engine.gradients)) > 0
             found.append((net.params().copy(), *outputs))
         assert replayed == (may_be_recorded(case) and type(backend) is NumpyBackend)
     for mine, plain in zip(*found, strict=True):

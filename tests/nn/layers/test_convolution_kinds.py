@@ -98,12 +98,12 @@ def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, workers, n, mas
     data = batch(name, n, mask=mask)
     with nd.use_backend(NumpyBackend(threads=workers)):
         found = trained(name, data, replayed=True)
-        assert recorded(found.gradients) == [1] * workers
+        assert recorded(found.engine.gradients) == [1] * workers
         with monkeypatch.context() as patch:
             patch.setattr("nn.step.shared_nodes.is_pure", lambda conf: False)
             patch.setattr("nn.step.shared_nodes.SharedNodes.splits", lambda *_, **__: False)
             expected = trained(name, data, replayed=False)
-            assert recorded(expected.gradients) == [0]
+            assert recorded(expected.engine.gradients) == [0]
         np.testing.assert_allclose(found.params(), expected.params(), rtol=1e-11, atol=1e-13)
         assert found.score() < MultiLayerNetwork(configuration(name)).init().score(data)
         np.testing.assert_allclose(found.output(data.features), expected.feed_forward(data.features)[-1], rtol=1e-10)

@@ -135,7 +135,7 @@ class Row:
 
     @property
     def gradient_views(self):
-        return self.net.propagation.grads[0]
+        return self.net.engine.propagation.grads[0]
 
     @functools.cached_property
     def fitted(self):

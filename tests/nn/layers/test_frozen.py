@@ -121,7 +121,7 @@ def test_a_minibatch_still_comes_in_parts():
 def kinds(net, frozen):
     """What the recorded training step runs, after one."""
     net.fit(IMAGES, IMAGE_LABELS)
-    return [type(node.layer).__name__ for node in net.shared_nodes.fused[0]][:frozen]
+    return [type(node.layer).__name__ for node in net.engine.shared_nodes.fused[0]][:frozen]
 
 
 def test_a_frozen_convolution_and_its_pooling_run_as_one_where_no_gradient_passes():

@@ -178,11 +178,11 @@ def test_steps_from_the_record_are_the_steps_themselves(name, masked, monkeypatc
     with nd.use_backend(NumpyBackend(threads=1)):
         replayed = made(name, "float32")
         replayed.fit(batches)
-        assert recorded(replayed.gradients) == [1]
+        assert recorded(replayed.engine.gradients) == [1]
         monkeypatch.setattr(NumpyBackend, "recorder", lambda self: None)
         plain = made(name, "float32")
         plain.fit(batches)
-        assert recorded(plain.gradients) == [0]
+        assert recorded(plain.engine.gradients) == [0]
         np.testing.assert_array_equal(replayed.params(), plain.params())
 
 

@@ -130,11 +130,11 @@ def test_what_is_recorded_is_what_is_computed_without(name, threads, monkeypatch
     batches = batches_of(name)
     with nd.use_backend(NumpyBackend(threads=threads)):
         *found, net = train(name, batches)
-        programs = recorded(net.gradients) if threads == 1 else []
+        programs = recorded(net.engine.gradients) if threads == 1 else []
         assert programs == ([] if threads > 1 else [3] if name in RECORDED else [0])
         monkeypatch.setattr("nn.step.shared_nodes.is_pure", lambda conf: False)
         *expected, plain = train(name, batches)
-        assert sum(recorded(plain.gradients)) == 0
+        assert sum(recorded(plain.engine.gradients)) == 0
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, **TOLERANCE["float32"])
 

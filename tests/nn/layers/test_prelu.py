@@ -62,7 +62,7 @@ def test_alpha_of_an_inferred_shape_is_constrained_as_that_of_a_given_one(settin
     assert inferred.layers[0].constraints == (MaxNormConstraint(0.1, dimensions=axes, params=("W",)),)
     net = MultiLayerNetwork(inferred).init()
     net.set_params(np.ones((1, net.num_params())))
-    net.constraints.apply(1, 0)
+    net.updater.constraints.apply(1, 0)
     norms = np.sqrt((nd.to_host(nd.copy(net.get_param("0_W"))) ** 2).sum(axes))
     np.testing.assert_allclose(norms, 0.1, rtol=1e-5)
 
@@ -97,7 +97,7 @@ def test_alpha_is_a_weight():
     layers = ConvolutionLayer(n_out=2, kernel_size=2), PReLULayer(shared_axes=(2, 3)), OutputLayer(n_out=2)
     base = NeuralNetConfiguration(seed=2, l2=0.5, l1_bias=0.25, updater=Sgd(0.1), bias_updater=Sgd(9.0))
     net = MultiLayerNetwork(base.list(*layers, input_type=IMAGES)).init()
-    penalties = {(flat.shape[0], type(penalty)) for flat, penalty in net.vectors.penalties}
+    penalties = {(flat.shape[0], type(penalty)) for flat, penalty in net.engine.vectors.penalties}
     assert (2, L2Regularization) in penalties
     (alpha,) = [view for view in net.conf.layout().views if view.key == "1_W"]
     (block,) = [b for b in net.updater._blocks if any(s.start == alpha.start for s in b.segments)]

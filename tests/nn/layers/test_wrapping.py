@@ -116,13 +116,13 @@ def own_layers():
 )
 def test_what_may_not_be_recorded_or_split_may_not_inside_either(wrap, own_layers):
     own, ours = (network(wrap(kind(n_out=H)), ROWS_OUT, updater=Sgd(0.1)) for kind in (Impure, SimpleRnn))
-    assert (own.shared_nodes.pure, ours.shared_nodes.pure) == (False, True)
-    assert (own.shared_nodes.splits(True), ours.shared_nodes.splits(True)) == (False, True)
+    assert (own.engine.shared_nodes.pure, ours.engine.shared_nodes.pure) == (False, True)
+    assert (own.engine.shared_nodes.splits(True), ours.engine.shared_nodes.splits(True)) == (False, True)
     y = np.eye(2)[[0, 1, 1, 0]]
     for net in (own, ours):
         net.fit(X, y, epochs=3)
     np.testing.assert_allclose(host(own.params()), host(ours.params()), **CLOSE)
-    assert sum(recorded(own.gradients)) == 0
+    assert sum(recorded(own.engine.gradients)) == 0
 
 
 def test_rows_with_a_state_are_refused_at_every_step():

@@ -146,9 +146,7 @@ OF_DATA = {
 }
 BY_THEMSELVES = {"backprop_gradient", "pretrain", "pretrain_layer"}
 """Take errors of the outputs, which nobody has in a table; data without labels, see test_pretraining.py."""
-INSIDE = {
-    "formed", "forward", "masks_of_outputs", "outputs_of", "own_loop", "predicted", "step_on",
-}  # fmt: skip
+INSIDE = {"own_loop"}
 """Of the library's own, that take what the methods above have made."""
 ONE_MINIBATCH = {"fit_batch", "step_input"}
 TAKES_BATCHES = {"output", "output_single", "predict", "predict_labels"}

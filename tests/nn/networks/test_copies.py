@@ -241,7 +241,10 @@ def test_a_dropped_network_s_memory_goes_at_once():
             net.fit(ListDataSetIterator(DataSet(IMAGES, DIGITS), 8), epochs=1)
             net.output(IMAGES)
             net.score(DataSet(IMAGES, DIGITS))
-            parts = [weakref.ref(part) for part in (net, net.vectors, net.propagation, net.gradients, net.layers[0])]
+            parts = [
+                weakref.ref(part)
+                for part in (net, net.engine.vectors, net.engine.propagation, net.engine.gradients, net.layers[0])
+            ]
             del net
             assert [part() for part in parts] == [None] * 5
             peaks.append(tracemalloc.get_traced_memory()[0])
@@ -289,8 +292,8 @@ def test_nothing_of_it_is_left(how):
     DROPPED[how]()
     gc.collect()
     net = DROPPED[how]()
-    owners = [net.updater, *net.updater.recordings, *net.gradients.workers]  # which hold views of the parameters
-    parts = [weakref.ref(part) for part in (net, net._vectors, *owners)]
+    owners = [net.updater, *net.updater.recordings, *net.engine.gradients.workers]  # which hold views of the parameters
+    parts = [weakref.ref(part) for part in (net, net.engine.vectors, *owners)]
     assert len(parts) > 3
     del net, owners
     assert [part() for part in parts] == [None] * len(parts)

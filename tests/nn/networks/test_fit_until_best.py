@@ -181,7 +181,7 @@ def test_the_mode_follows_from_what_is_monitored(monitor, best):
     net.set_listeners(watch)
     settings = {"metrics": ["f1", mean_error], "monitor": monitor, "restore_best": True, "validation_split": 0.4}
     history = net.fit(X, Y, epochs=15, batch_size=6, **settings)
-    assert history.best_epoch == best(history.column(monitor))
+    assert history.best_epoch == best(history._column(monitor))
     np.testing.assert_array_equal(host(net.params()), watch.params[history.best_epoch])
 
 

@@ -67,4 +67,4 @@ def test_a_result_can_be_read_from_outside(probe, scores):
     result = net.compute_gradient_and_score()
     assert nd.backend() is not net.backend
     assert result.score == net.score() > 0
-    assert result.gradient() is net.gradients.shared.vectors.gradients.first
+    assert result.gradient() is net.engine.gradients.shared.vectors.gradients.first

@@ -73,7 +73,7 @@ def test_step_by_step_is_the_whole(stack, eager):
         assert [step.shape for step in steps] == [(N, OUT)] * T
         np.testing.assert_allclose(np.stack(steps, axis=2), whole, **WHOLE)
         net.rnn_clear_previous_state()
-    assert (len(net.outputs.workers[0].recordings) == 2) is not eager  # of the whole, and of a step
+    assert (len(net.engine.outputs.workers[0].recordings) == 2) is not eager  # of the whole, and of a step
 
 
 def test_pieces_of_any_length_follow_one_another():
@@ -91,10 +91,12 @@ def test_replays_have_the_bits_of_eager_steps():
         found = nd.to_host(recorded.rnn_time_step(x[:, :, t]))
         with nd.eager():
             np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
-    assert len(recorded.outputs.workers[0].recordings) == 1
-    before = recorded.stored
+    assert len(recorded.engine.outputs.workers[0].recordings) == 1
+    before = recorded.engine.stored
     recorded.rnn_time_step(x[:, :, 0])
-    assert all(after is array for after, array in zip(recorded.stored, before, strict=True))  # read and written there
+    assert all(
+        after is array for after, array in zip(recorded.engine.stored, before, strict=True)
+    )  # read and written there
 
 
 def test_a_step_that_fails_leaves_the_state(monkeypatch):
@@ -155,7 +157,7 @@ def test_parts_of_a_minibatch_go_on_with_their_rows(monkeypatch):
         net = network(*STACKS["lstm"])
         whole = nd.to_host(net.output(x))
         steps = [nd.to_host(net.rnn_time_step(x[:, :, t])) for t in range(T)]
-        assert len(net.outputs.workers) == 2
+        assert len(net.engine.outputs.workers) == 2
     np.testing.assert_allclose(np.stack(steps, axis=2), whole, **WHOLE)
 
 
@@ -176,7 +178,7 @@ def test_a_network_without_a_state_predicts():
     )
     net, x = MultiLayerNetwork(conf).init(), data()[:, :, 0]
     np.testing.assert_array_equal(net.rnn_time_step(x), net.output(x))
-    assert (net.stored, net.rnn_get_previous_states()) == (None, {})
+    assert (net.engine.stored, net.rnn_get_previous_states()) == (None, {})
 
 
 # ---- graphs

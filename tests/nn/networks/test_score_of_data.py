@@ -100,8 +100,8 @@ def test_evaluating_one_data_set():
 
 def test_several_evaluations_in_one_pass():
     net, passes = network(), []
-    output, predicted = net.output, net.predicted
-    net.predicted = lambda *arguments: passes.append(1) or predicted(*arguments)
+    output, predicted = net.output, net.engine.predicted
+    net.engine.predicted = lambda *arguments: passes.append(1) or predicted(*arguments)
     data = ListDataSetIterator(BATCH, 3)
     evaluations = net.do_evaluation(data, Evaluation(), ROCMultiClass(), RegressionEvaluation())
     assert len(passes) == 3

@@ -51,7 +51,7 @@ def test_an_empty_state_is_the_start():
     one = network(*STACKS["lstm"])
     one.rnn_time_step(x[:, :, 0])
     one.rnn_set_previous_state(0, {})
-    assert one.stored is None
+    assert one.engine.stored is None
 
 
 def test_what_reads_and_what_clears_it():
@@ -117,7 +117,7 @@ def test_states_that_do_not_fit(layer, state, error, message):
     net = network(*STACKS["lstm"])
     with pytest.raises(error, match=message):
         net.rnn_set_previous_state(layer, state)
-    assert net.stored is None
+    assert net.engine.stored is None
 
 
 def test_states_of_other_examples_than_the_other_layers():

@@ -119,7 +119,7 @@ def test_segments_are_steps_that_carry_the_state(eager):
         net.fit_batch(data)
     np.testing.assert_allclose(scores.scores, expected, rtol=1e-12)
     np.testing.assert_allclose(nd.to_host(net.params())[0], params, rtol=1e-12)
-    assert (net.iteration_count, net.state) == (3, ())
+    assert (net.iteration_count, net.engine.state) == (3, ())
 
 
 def test_the_record_repeats_the_steps_to_the_bit():
@@ -129,8 +129,10 @@ def test_the_record_repeats_the_steps_to_the_bit():
         with nd.eager():
             plain.fit_batch(data)
     np.testing.assert_array_equal(recorded.params(), plain.params())
-    assert len(recorded.gradients.workers[0].recordings) == 3  # first segments of 4 steps, later ones, and those of 2
-    assert len(plain.gradients.workers[0].recordings) == 0
+    assert (
+        len(recorded.engine.gradients.workers[0].recordings) == 3
+    )  # first segments of 4 steps, later ones, and those of 2
+    assert len(plain.engine.gradients.workers[0].recordings) == 0
 
 
 def test_a_segment_as_long_as_the_series_is_the_whole_to_the_bit():
@@ -152,7 +154,7 @@ def test_parts_of_a_minibatch_carry_their_rows(monkeypatch):
         with nd.use_backend(NumpyBackend(threads=threads)):
             nets.append(network())
             nets[-1].fit(ListDataSetIterator(batches()), epochs=2)
-    assert [len(net.gradients.workers) for net in nets] == [1, 2, 3]
+    assert [len(net.engine.gradients.workers) for net in nets] == [1, 2, 3]
     for net in nets[1:]:
         np.testing.assert_allclose(net.params(), nets[0].params(), rtol=1e-12)
 
@@ -164,8 +166,8 @@ class SeesState(Listener):
         self.committed, self.after = [], []
 
     def iteration_done(self, model, iteration, epoch):
-        self.committed.append([nd.to_host(each).copy() for each in model.state])
-        self.after.append([nd.to_host(each).copy() for each in model.last.state])
+        self.committed.append([nd.to_host(each).copy() for each in model.engine.state])
+        self.after.append([nd.to_host(each).copy() for each in model.engine.last.state])
 
 
 @pytest.mark.parametrize("algorithm", ["stochastic_gradient_descent", "lbfgs", "conjugate_gradient"])

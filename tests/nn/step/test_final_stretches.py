@@ -19,16 +19,16 @@ class Hears:
 
     def __init__(self, net):
         self.net, self.copies = net, defaultdict(list)
-        net.shared_nodes.on_final = self
+        net.engine.shared_nodes.on_final = self
 
     def __call__(self, worker, start, stop):
-        gradient = self.net.gradients.workers[worker].gradient
+        gradient = self.net.engine.gradients.workers[worker].gradient
         self.copies[worker].append((start, stop, nd.to_host(nd.copy(gradient[start:stop]))))
 
     def check(self):
         """Every element once for each worker that has computed, the last layers first, and as it was at the end."""
         for worker, stretches in self.copies.items():
-            gradient = nd.to_host(self.net.gradients.workers[worker].gradient)
+            gradient = nd.to_host(self.net.engine.gradients.workers[worker].gradient)
             assert sorted(place for start, stop, _ in stretches for place in range(start, stop)) == [
                 *range(len(gradient))
             ]
@@ -40,7 +40,7 @@ class Hears:
 
 
 def step(net, *arrays):
-    net.gradients.compute(net.step_input(*arrays), 0, 0)
+    net.engine.gradients.compute(net.step_input(*arrays), 0, 0)
 
 
 @every_kind
@@ -62,9 +62,9 @@ def test_of_every_worker(monkeypatch):
         net = siamese("float32")
         hears = Hears(net)
         for _ in range(2):
-            net.gradients.compute(net.step_input([X, OTHER], [Y]), 0, 0)
+            net.engine.gradients.compute(net.step_input([X, OTHER], [Y]), 0, 0)
             assert hears.check() == 2
-        assert all(recorded(net.gradients))
+        assert all(recorded(net.engine.gradients))
 
 
 def test_shared_parameters_are_final_when_the_first_of_their_nodes_is_through():
@@ -78,7 +78,7 @@ def test_shared_parameters_are_final_when_the_first_of_their_nodes_is_through():
 def test_nobody_hears_and_nothing_is_noted():
     net = siamese()
     hears = Hears(net)
-    net.shared_nodes.on_final = None
+    net.engine.shared_nodes.on_final = None
     step(net, [X, OTHER], [Y])
     assert not hears.copies
 
@@ -98,7 +98,7 @@ def test_watched_steps_say_it_too():
 
 def test_an_error_of_who_hears_ends_the_step():
     net = siamese()
-    net.shared_nodes.on_final = lambda *_: 1 / 0
+    net.engine.shared_nodes.on_final = lambda *_: 1 / 0
     given = net.step_input([X, OTHER], [Y])
     with pytest.raises(ZeroDivisionError, match="division"):
         net.compute_gradient_and_score(given)

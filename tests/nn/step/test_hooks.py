@@ -98,7 +98,7 @@ def test_a_step_that_was_heard_is_the_step_itself(heard):
 def test_of_a_replayed_step_the_copies_of_its_data_are_heard_and_nothing_else(heard):
     net = network()
     net.fit_batch(DATA)
-    assert (recorded(net.gradients), recorded_updates(net.updater)) == ([1], [1])
+    assert (recorded(net.engine.gradients), recorded_updates(net.updater)) == ([1], [1])
     for _ in range(3):
         heard.clear()
         net.fit_batch(DATA)

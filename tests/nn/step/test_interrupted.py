@@ -260,7 +260,7 @@ def test_an_update_is_never_half_applied(how, monkeypatch):
     whole.fit_batch(DATA)
     net = MultiLayerNetwork(sgd()).init()
     run = {"fit": lambda: net.fit(DATA), "fit_batch": lambda: net.fit_batch(DATA)}[how]
-    for owner, name in ((net.updater, "update"), (net.constraints, "apply")):
+    for owner, name in ((net.updater, "update"), (net.updater.constraints, "apply")):
         given = getattr(owner, name)
 
         def interrupted(*arguments, given=given, **keywords):

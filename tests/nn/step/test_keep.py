@@ -19,21 +19,21 @@ TESTED = "frozen", "normalised", "pooled"
 
 def computed(net, step):
     """Return the gradient after a step."""
-    with net.lock, net.on_backend(), nd.random.drawing(net.random.copy()):
-        net.last = net.gradients.compute(step, 0, 0)
-        return nd.to_host(nd.copy(net.last.gradient()))
+    with net.lock, net.engine.on_backend(), nd.random.drawing(net.random.copy()):
+        net.engine.last = net.engine.gradients.compute(step, 0, 0)
+        return nd.to_host(nd.copy(net.engine.last.gradient()))
 
 
 def check_epsilon(net, step, number, kept):
     """Compare an epsilon with central differences of the loss that the nodes behind make of the activation."""
     activation, place = nd.to_host(kept.activation), Source(number)
-    above = net.propagation.forward(step, True, stop=number + 1)
+    above = net.engine.propagation.forward(step, True, stop=number + 1)
 
     def loss():
         x = nd.create(activation, dtype=net.dtype)
         arrivals = {**above.arrivals, place: above.arrivals[place]._replace(x=x)}
-        passed = net.propagation.forward(step, True, start=number + 1, before=above._replace(arrivals=arrivals))
-        return nd.item(net.propagation.losses_of(step, passed).loss)
+        passed = net.engine.propagation.forward(step, True, start=number + 1, before=above._replace(arrivals=arrivals))
+        return nd.item(net.engine.propagation.losses_of(step, passed).loss)
 
     check_derivative(loss, activation, kept.epsilon, SAMPLES)
 
@@ -81,7 +81,7 @@ def test_what_lies_inside_of_two_that_run_as_one_and_above_what_is_trained(name,
     for _ in range(2):
         np.testing.assert_array_equal(computed(net, step), expected)
         ways.append([net.kept(number) for number in everything])
-    assert all(recorded(net.gradients))
+    assert all(recorded(net.engine.gradients))
     with nd.eager():
         np.testing.assert_array_equal(computed(net, step), expected)
     ways.append([net.kept(number) for number in everything])
@@ -151,7 +151,7 @@ def test_what_is_not_kept_is_an_error_that_names_keep():
     net.fit(data)
     with pytest.raises(nd.ConfigurationError, match=r"net\.keep\(0\)"):
         net.kept(0)
-    assert not net.last.kept
+    assert not net.engine.last.kept
 
 
 def test_names_that_there_are_not():
@@ -168,7 +168,7 @@ def test_what_is_kept_takes_memory_only_as_long_as_somebody_asks():
     net, data = chain()
 
     def bytes_of_recordings():
-        return sum(reader.recording.size for reader in net.gradients.workers[0].recordings._known.values())
+        return sum(reader.recording.size for reader in net.engine.gradients.workers[0].recordings._known.values())
 
     net.fit(data)
     without = bytes_of_recordings()
@@ -186,4 +186,4 @@ def test_a_copy_of_a_network_keeps_nothing():
     net.fit(data)
     copied = net.clone()
     copied.fit(data)
-    assert not copied.last.kept
+    assert not copied.engine.last.kept

@@ -138,10 +138,10 @@ def check_gradient(net, step):
     """Compare the gradient of a step with differences of its loss."""
 
     def loss():
-        return float(net.gradients.compute(step, 0, 0).loss)
+        return float(net.engine.gradients.compute(step, 0, 0).loss)
 
-    net.gradients.compute(step, 0, 0)
-    gradient = nd.copy(net.vectors.gradients.whole())
+    net.engine.gradients.compute(step, 0, 0)
+    gradient = nd.copy(net.engine.vectors.gradients.whole())
     check_derivative(loss, net.params()[0], gradient, 30)
 
 
@@ -169,7 +169,7 @@ def test_recorded_eager_and_divided_they_are_the_same(monkeypatch):
             nets[0].fit(DataSet(X, Y))
             with nd.eager():
                 nets[1].fit(DataSet(X, Y))
-        assert all(recorded(nets[0].gradients))
+        assert all(recorded(nets[0].engine.gradients))
         assert len(workers_of(nets[0], X.shape)) == 2
         np.testing.assert_array_equal(*(nd.to_host(net.params()) for net in nets))
         np.testing.assert_array_equal(*(nd.to_host(net.output(X)[0]) for net in nets))
@@ -211,7 +211,7 @@ def test_shared_parameters_train_from_recordings_as_in_eager_mode():
         nets[0].fit(data)
         with nd.eager():
             nets[1].fit(data)
-    assert all(recorded(nets[0].gradients))
+    assert all(recorded(nets[0].engine.gradients))
     np.testing.assert_array_equal(*(nd.to_host(net.params()) for net in nets))
 
 
@@ -233,11 +233,11 @@ def test_a_loss_is_a_node_with_labels_among_its_inputs_and_a_weight():
     net, step = regression(0.25), StepInput(tuple(nd.create(x, "float64") for x in (X, Y)))
     p = parameters(net)
     guess = np.tanh(X @ p["hidden_W"] + p["hidden_b"]) @ p["guess_W"] + p["guess_b"]
-    result = net.gradients.compute(step, 0, 0)
+    result = net.engine.gradients.compute(step, 0, 0)
     assert float(result.loss) == pytest.approx(0.25 * 0.5 * ((guess - Y) ** 2).sum(), rel=1e-12)
     assert result.examples == N
-    passed = net.propagation.forward(step, False)
-    assert float(net.propagation.summed_loss(step, passed)) == pytest.approx(float(result.loss), rel=1e-12)
+    passed = net.engine.propagation.forward(step, False)
+    assert float(net.engine.propagation.summed_loss(step, passed)) == pytest.approx(float(result.loss), rel=1e-12)
     check_gradient(net, step)
 
 
@@ -245,8 +245,8 @@ def test_the_weights_of_losses_scale_their_gradients():
     gradients = []
     for weight in (1.0, 4.0):
         net = regression(weight)
-        net.gradients.compute(StepInput(tuple(nd.create(x, "float64") for x in (X, Y))), 0, 0)
-        gradients.append(nd.to_host(net.vectors.gradients.whole()).copy())
+        net.engine.gradients.compute(StepInput(tuple(nd.create(x, "float64") for x in (X, Y))), 0, 0)
+        gradients.append(nd.to_host(net.engine.vectors.gradients.whole()).copy())
     np.testing.assert_allclose(gradients[1], 4.0 * gradients[0], rtol=1e-14)
 
 
@@ -295,31 +295,31 @@ def test_a_graph_with_tops_in_place_is_the_one_with_names_of_their_own():
 def test_a_pass_goes_from_one_node_to_another():
     net = cut_graph()
     step = StepInput((nd.create(X, "float64"),))
-    whole = net.propagation.forward(step, False)
+    whole = net.engine.propagation.forward(step, False)
     expected = [nd.to_host(nd.copy(x)) for x in whole.outputs]
-    first = net.propagation.forward(step, False, stop=2)
+    first = net.engine.propagation.forward(step, False, stop=2)
     assert list(first.nodes) == [0, 1]
-    rest = net.propagation.forward(step, False, start=2, before=first)
+    rest = net.engine.propagation.forward(step, False, start=2, before=first)
     for found, of_whole in zip((*first.outputs, *rest.outputs), expected, strict=True):
         np.testing.assert_array_equal(nd.to_host(found), of_whole)
-    again = net.propagation.forward(step, False, start=4, stop=5, before=rest)
+    again = net.engine.propagation.forward(step, False, start=4, stop=5, before=rest)
     np.testing.assert_array_equal(nd.to_host(again.outputs[0]), expected[4])
 
 
 def test_a_way_back_goes_from_one_node_to_another():
     net = cut_graph()
     step = StepInput((nd.create(X, "float64"),), (nd.create(Y, "float64"),))
-    propagation = net.propagation
+    propagation = net.engine.propagation
     passed = propagation.forward(step)
     _, deltas, _ = propagation.losses_of(step, passed)
     propagation.backward(passed, deltas)
-    expected = nd.to_host(net.vectors.gradient).copy()
-    nd.fill(net.vectors.gradient, 0.0)
+    expected = nd.to_host(net.engine.vectors.gradient).copy()
+    nd.fill(net.engine.vectors.gradient, 0.0)
     passed = propagation.forward(step)
     _, deltas, _ = propagation.losses_of(step, passed)
     waiting = propagation.backward(passed, deltas, stop=3)
-    half = nd.to_host(net.vectors.gradient).copy()
+    half = nd.to_host(net.engine.vectors.gradient).copy()
     assert sorted(source.node for source in waiting) == [1, 2]
     propagation.backward(passed, {}, waiting, start=3)
-    np.testing.assert_array_equal(nd.to_host(net.vectors.gradient), expected)
+    np.testing.assert_array_equal(nd.to_host(net.engine.vectors.gradient), expected)
     assert not np.array_equal(half, expected)

@@ -132,10 +132,10 @@ def test_the_bits_are_the_same(name):
     runs = assert_all_ways_are_one(
         lambda: network_of(conf("float32")), batches, lambda net: [net.output(data.features) for data in batches]
     )
-    assert all(recorded(runs["recorded"].net.gradients))
+    assert all(recorded(runs["recorded"].net.engine.gradients))
     assert len(workers_of(runs["recorded"].net, batches[0].features.shape)) == workers
     for way in ("watched", "eager", "watched eager"):
-        assert not any(recorded(runs[way].net.gradients))
+        assert not any(recorded(runs[way].net.engine.gradients))
 
 
 def test_steps_that_are_looked_at_now_and_then():

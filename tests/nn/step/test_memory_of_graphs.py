@@ -231,7 +231,7 @@ def test_a_graph_with_branches_is_recorded(monkeypatch):
         net = branches()
         net.fit_batch(images(8))
         net.output(images(8).features)
-        assert recorded(net.gradients) == recorded(net.outputs) == [1]
+        assert recorded(net.engine.gradients) == recorded(net.engine.outputs) == [1]
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed node by node"))
         net.fit_batch(images(8, 1))
         net.output(images(8, 1).features)
@@ -246,8 +246,8 @@ def test_workers_share_a_graph_with_branches_where_vertices_allow_it(stack, work
             net = branches(stack)
             steps = results(net, [images(8, seed) for seed in range(3)], lambda net: net.output(images(8).features))
             found.append(steps)
-    assert len(net.gradients.workers) == len(net.outputs.workers) == workers
-    assert all(recorded(net.gradients))
+    assert len(net.engine.gradients.workers) == len(net.engine.outputs.workers) == workers
+    assert all(recorded(net.engine.gradients))
     assert_same(*found, **CLOSE)
 
 

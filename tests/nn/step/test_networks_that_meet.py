@@ -100,7 +100,7 @@ def test_two_runs_agree_to_the_bit_recorded_or_not(monkeypatch):
         with nd.use_backend(NumpyBackend(threads=3)):
             net = MultiLayerNetwork(conf("float32", Adam(0.01))).init()
             net.fit(ListDataSetIterator(batches), epochs=3)
-            assert recorded(net.gradients) == ([3, 3, 3] if kept else [0, 0, 0])
+            assert recorded(net.engine.gradients) == ([3, 3, 3] if kept else [0, 0, 0])
             params.append(np.array(net.params()))
     np.testing.assert_array_equal(params[0], params[1])
     np.testing.assert_array_equal(params[0], params[2])
@@ -167,7 +167,10 @@ def test_a_dropped_network_goes_at_once():
             net = MultiLayerNetwork(conf()).init()
             for _ in range(2):
                 net.fit_batch(batch(8))
-            parts = [weakref.ref(part) for part in (net, net.gradients, net.gradients.workers[1], net.vectors)]
+            parts = [
+                weakref.ref(part)
+                for part in (net, net.engine.gradients, net.engine.gradients.workers[1], net.engine.vectors)
+            ]
             del net
             assert [part() for part in parts] == [None] * 4
     finally:

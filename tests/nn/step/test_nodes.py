@@ -25,7 +25,7 @@ def dense():
 
 
 def propagation(net, nodes):
-    vectors = net.vectors
+    vectors = net.engine.vectors
     return Propagation(nodes, (len(nodes) - 1,), vectors.layout, vectors.params, vectors.gradient, "float64")
 
 
@@ -38,7 +38,7 @@ def there_and_back(propagation, step):
 
 
 def test_a_chain_names_the_node_before():
-    nodes = network(dense(), dense()).shared_nodes.nodes
+    nodes = network(dense(), dense()).engine.shared_nodes.nodes
     assert [node.inputs for node in nodes] == [(Source(NETWORK_INPUT),), (Source(0),), (Source(1),)]
     assert [node.position for node in nodes] == [0, 1, 2]
 
@@ -48,16 +48,16 @@ def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_th
     """Node 1 and the output are then a network of two layers, and node 0 has no part in the loss."""
     net, shorter = network(dense(), dense()), network(dense())
     shorter.set_params(nd.to_host(net.params())[:, net.layers[0].num_params() :])
-    first, second, last = net.shared_nodes.nodes
+    first, second, last = net.engine.shared_nodes.nodes
     past = propagation(net, (first, second._replace(inputs=(Source(NETWORK_INPUT),)), last))
-    expected = propagation(shorter, shorter.shared_nodes.nodes)
-    nd.fill(net.vectors.gradient, 7.0)
+    expected = propagation(shorter, shorter.engine.shared_nodes.nodes)
+    nd.fill(net.engine.vectors.gradient, 7.0)
     x = nd.create(X, dtype="float64")
     step = StepInput((x,), (nd.create(Y, dtype="float64"),), (mask,))
     loss, expected_loss = there_and_back(past, step), there_and_back(expected, step)
     assert float(loss) == float(expected_loss)
-    gradient, count = nd.to_host(net.vectors.gradient)[0], net.layers[0].num_params()
-    np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.vectors.gradient)[0])
+    gradient, count = nd.to_host(net.engine.vectors.gradient)[0], net.layers[0].num_params()
+    np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.engine.vectors.gradient)[0])
     assert (gradient[:count] == 7.0).all()
     if mask is not None:
         np.testing.assert_array_equal(masks_behind(past.nodes, ("input",), (x,), (mask,), "float64")[-1], mask)

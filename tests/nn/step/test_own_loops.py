@@ -19,7 +19,6 @@ from nn import (
     OutputLayer,
     RnnOutputLayer,
 )
-from nn.networks.turns import Turns
 from nn.step.step_input import MOST_SHARDS
 from optimize import Listener, NoOp, Sgd
 from tests.nn.step.test_final_stretches import Hears
@@ -99,7 +98,7 @@ def test_a_copy_that_may_be_half_updated_refuses_an_update_too():
     """As in the child of a process that was forked in the middle of a step."""
     net = network()
     result = net.compute_gradient_and_score(net.step_input(*batch()))
-    Turns(net).in_child(stood_still=False)
+    net.engine.in_child(stood_still=False)
     with pytest.raises(nd.ConfigurationError, match="a process must fork between two steps"):
         net.updater.update(result, 0, 0)
 
@@ -170,7 +169,7 @@ def test_of_several_minibatches_the_sum_alone_is_final():
 
 def test_a_way_back_in_two_goes_adds_the_gradients_of_shared_parameters():
     net = siamese()
-    nodes, step = net.propagation, net.step_input([X, OTHER], [Y])
+    nodes, step = net.engine.propagation, net.step_input([X, OTHER], [Y])
     found, heard = [], []
     for stops in ((0,), (1, 0), (2, 1, 0)):
         passed = nodes.forward(step)
@@ -183,7 +182,7 @@ def test_a_way_back_in_two_goes_adds_the_gradients_of_shared_parameters():
         for stop in stops:
             waiting = nodes.backward(passed, deltas, waiting, on_final=hear, start=start, stop=stop)
             start = stop
-        found.append(nd.to_host(net.vectors.gradient).copy())
+        found.append(nd.to_host(net.engine.vectors.gradient).copy())
         heard.append(told)
     assert heard[1:] == [heard[0]] * 2
     np.testing.assert_array_equal(found[1:], [found[0]] * 2)
@@ -204,9 +203,9 @@ def recurrent():
 
 def test_segments_are_cut_as_their_series_and_begin_where_none_was_before():
     net = recurrent()
-    segments = net.segments(net.step_input(*series(), shards=3))
+    segments = net.engine.segments(net.step_input(*series(), shards=3))
     assert [segment.shards for segment in segments] == [3, 3, 3]
-    begun = net.carrying(segments[1], 0)
+    begun = net.engine.carrying(segments[1], 0)
     assert net.compute_gradient_and_score(segments[1]).score == net.compute_gradient_and_score(begun).score
 
 
@@ -238,7 +237,7 @@ def test_more_shards_than_memory_holds_are_refused():
 
 class Toggles(Listener):
     def on_forward_pass(self, model, activations):
-        model.keep(*([] if model.shared_nodes.keeps else [0]))
+        model.keep(*([] if model.engine.shared_nodes.keeps else [0]))
 
 
 def test_who_looks_may_ask_for_what_is_kept():

@@ -139,7 +139,7 @@ def test_several_workers_are_at_work_in_them(monkeypatch):
         networks = [draw(number).network() for number in SAMPLE]
         for net, number in zip(networks, SAMPLE, strict=True):
             net.fit(minibatch(draw(number)))
-    assert sum(len(net.gradients.workers) > 1 for net in networks) >= len(SAMPLE) // 4
+    assert sum(len(net.engine.gradients.workers) > 1 for net in networks) >= len(SAMPLE) // 4
 
 
 def test_graphs_are_of_every_kind():

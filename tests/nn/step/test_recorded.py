@@ -237,8 +237,8 @@ def test_lenet_runs_from_its_records(monkeypatch):
         net = MultiLayerNetwork(lenet(1)).init()
         net.fit_batch(DataSet(x, y))
         net.output(x)
-        assert recorded(net.gradients) == [1, 1]
-        assert recorded(net.outputs) == [1, 1]
+        assert recorded(net.engine.gradients) == [1, 1]
+        assert recorded(net.engine.outputs) == [1, 1]
         assert recorded_updates(net.updater) == [1, 1]
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
         monkeypatch.setattr(Chunk, "update", lambda *_: pytest.fail("updated chunk by chunk"))

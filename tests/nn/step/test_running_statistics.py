@@ -319,12 +319,12 @@ def test_a_step_from_the_record_is_the_step_itself(monkeypatch):
     replayed = images(1)
     for number in range(4):
         replayed.fit(x + number, y)
-    assert recorded(replayed.gradients) == recorded_updates(replayed.updater) == [1]
+    assert recorded(replayed.engine.gradients) == recorded_updates(replayed.updater) == [1]
     monkeypatch.setattr(NumpyBackend, "recorder", lambda self: None)
     plain = images(1)
     for number in range(4):
         plain.fit(x + number, y)
-    assert recorded(plain.gradients) == recorded_updates(plain.updater) == [0]
+    assert recorded(plain.engine.gradients) == recorded_updates(plain.updater) == [0]
     np.testing.assert_array_equal(host(replayed.params()), host(plain.params()))
 
 

@@ -34,7 +34,7 @@ def test_so_many_minibatches_are_one_that_is_as_large(case):
     assert found.examples == expected.examples
     np.testing.assert_allclose(found.score, expected.score, **CLOSE)
     trained = np.ones(whole.num_params(), bool)
-    for view in whole.vectors.layout.views:
+    for view in whole.engine.vectors.layout.views:
         trained[view.start : view.stop] = not view.spec.running
     np.testing.assert_allclose(nd.to_host(found.gradient())[trained], nd.to_host(expected.gradient())[trained], **CLOSE)
     for net, result in ((whole, expected), (parts, found)):
@@ -62,7 +62,7 @@ def test_sums_are_not_divided_where_scores_are_not():
 def test_they_go_through_the_solver_as_one_does():
     """One update, one iteration."""
     net, twin, pairs = small(updater=Adam(0.01)), small(updater=Adam(0.01)), minibatches()
-    net.current_solver().optimize(0, [net.step_input(*pair) for pair in pairs])
+    net._current_solver().optimize(0, [net.step_input(*pair) for pair in pairs])
     twin.fit(DataSet(*map(np.concatenate, zip(*pairs, strict=True))))
     assert net.iteration_count == 1
     for found, expected in zip(state_of(net), state_of(twin), strict=True):

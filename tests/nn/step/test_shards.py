@@ -76,7 +76,7 @@ def check(make, batches, close=CLOSE, threads=THREADS, epochs=2):
 
 
 def splits(net):
-    return net.shared_nodes.splits_but_for_noise(training=True)
+    return net.engine.shared_nodes.splits_but_for_noise(training=True)
 
 
 @all_threads
@@ -104,9 +104,9 @@ def test_every_vertex(case, sweep):
     out = net.output(*arrays, features_masks=masks)[0]
     if not splits(net):
         with pytest.raises(nd.ConfigurationError, match=r"shards: .* Leave shards out"):
-            check_shards(net.shared_nodes)
+            check_shards(net.engine.shared_nodes)
         return
-    check_shards(net.shared_nodes)
+    check_shards(net.engine.shared_nodes)
     if len(out) in {len(x) for x in arrays}:  # else rows that are no examples, which are predicted only
         data = MultiDataSet(arrays, [np.ones_like(out)], masks, [np.ones((len(out), 1))])
         check(lambda: ComputationGraph(conf).init(), [data], **sweep)
@@ -223,7 +223,7 @@ def test_who_hears_of_final_stretches_hears_of_all_at_the_end():
     heard = []
     with nd.use_backend(NumpyBackend(threads=2)):
         net = images()
-        net.shared_nodes.on_final = lambda *stretch: heard.append(stretch)
+        net.engine.shared_nodes.on_final = lambda *stretch: heard.append(stretch)
         net.fit(image_batches()[:1], shards=SHARDS)
     assert heard == [(0, 0, net.num_params())]
 

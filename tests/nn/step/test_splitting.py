@@ -126,7 +126,7 @@ def test_steps_are_recorded_and_follow_new_parameters_and_data(eager_to_split):
     with nd.use_backend(NumpyBackend(threads=2)):
         net, twin = (MultiLayerNetwork(conf()).init() for _ in range(2))
         net.fit_batch(batch(8))
-        programs = recorded(net.gradients)
+        programs = recorded(net.engine.gradients)
         assert programs == [1, 1]
         fresh = RNG.normal(size=net.num_params())
         data = batch(8)
@@ -135,7 +135,7 @@ def test_steps_are_recorded_and_follow_new_parameters_and_data(eager_to_split):
             each.set_updater_state(np.zeros(net.updater_state().shape))
             each.iteration_count = 0
             each.fit_batch(data)
-        assert recorded(net.gradients) == [1, 1]
+        assert recorded(net.engine.gradients) == [1, 1]
     np.testing.assert_array_equal(net.params(), twin.params())
 
 
@@ -145,8 +145,8 @@ def test_only_so_many_shapes_are_remembered():
         for n in range(1, 3 * MOST_KEYS):
             net.fit_batch(batch(n))
             net.output(batch(n).features)
-        assert recorded(net.gradients) == [MOST_KEYS]
-        assert recorded(net.outputs) == [MOST_KEYS]
+        assert recorded(net.engine.gradients) == [MOST_KEYS]
+        assert recorded(net.engine.outputs) == [MOST_KEYS]
 
 
 @pytest.mark.parametrize("workers", LANES)
@@ -188,7 +188,7 @@ def test_random_draws_stay_in_one_piece_and_are_repeated_from_the_record(layer, 
                 net.fit_batch(data)
             params.append(np.array(nd.to_host(net.params())))
             assert len(workers_of(net, (8, 6))) == 1
-            counts.append(recorded(net.gradients))
+            counts.append(recorded(net.engine.gradients))
     assert counts == [[1], [0], [0]]
     np.testing.assert_array_equal(params[0], params[1])
     np.testing.assert_allclose(params[0], params[2], rtol=2e-5, atol=2e-6)
@@ -287,7 +287,7 @@ def test_series_are_split_alike_whether_the_configuration_says_their_length_or_n
 
 def test_penalties_are_split_over_the_workers():
     with nd.use_backend("numpy"):
-        vectors = MultiLayerNetwork(conf()).init().vectors
+        vectors = MultiLayerNetwork(conf()).init().engine.vectors
         whole = vectors.penalty_sum.at(0, 0)
         assert sum(vectors.penalty_sum.share(0, 0, part, 3) for part in range(3)) == pytest.approx(whole, rel=1e-13)
         by_hand = sum(

@@ -66,9 +66,9 @@ def batch(seed=0, times=T):
 def second_segment(net, data):
     """Return the second segment of a minibatch with the state that the first has left, as fit trains on it."""
     first, second, *_ = net._begin_series(data)
-    net.state = net.compute_gradient_and_score(net.carrying(first, 0)).state
-    net.state = tuple(map(nd.copy, net.state))
-    return net.carrying(second, 1)
+    net.engine.state = net.compute_gradient_and_score(net.engine.carrying(first, 0)).state
+    net.engine.state = tuple(map(nd.copy, net.engine.state))
+    return net.engine.carrying(second, 1)
 
 
 def gradient_and_loss(net, step):
@@ -172,7 +172,7 @@ def test_one_segment_is_ordinary_backprop_to_the_bit(layers, exact):
             net.fit(batch(seed))
     for net in nets:
         np.testing.assert_array_equal(net.params(), whole.params())
-        assert len(net.gradients.workers[0].recordings) == 1
+        assert len(net.engine.gradients.workers[0].recordings) == 1
 
 
 def test_a_longer_way_back_than_the_segment_is_as_long_as_the_segment():
@@ -321,7 +321,7 @@ def test_a_search_goes_along_the_same_way_recorded_and_eager(exact):
     with nd.eager():
         plain.fit(ListDataSetIterator([batch()]), epochs=3)
     np.testing.assert_allclose(recorded.params(), plain.params(), rtol=1e-10)
-    assert (recorded.iteration_count, recorded.state) == (9, ())
+    assert (recorded.iteration_count, recorded.engine.state) == (9, ())
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -55,7 +55,7 @@ def run(vertex, *xs, masks=None, network=None):
         (ElementWiseVertex("add"), ElementWiseVertex(ElementWiseVertex.Op.Add)),
         (ElementWiseVertex("Max"), ElementWiseVertex.Builder().op("max").build()),
         (SubsetVertex(1, 3), SubsetVertex.Builder(1, 3).build()),
-        (UnstackVertex(0, 2), UnstackVertex.Builder().stackSize(2).put("from_", 0).build()),
+        (UnstackVertex(0, 2), UnstackVertex.Builder().stackSize(2).from_(0).build()),
         (ReshapeVertex(-1, 12), ReshapeVertex([-1, 12])),
         (ReshapeVertex(-1, 12), ReshapeVertex("c", [-1, 12], None)),
         (ReshapeVertex(-1, 12), ReshapeVertex.Builder().newShape(-1, 12).build()),

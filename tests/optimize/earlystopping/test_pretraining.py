@@ -129,4 +129,4 @@ def test_the_score_of_the_reconstruction_ends_it():
     net = autoencoder()
     result = EarlyStoppingTrainer(conf, net, batches()).pretrain(0)
     assert result.termination_reason is TerminationReason.ITERATION_TERMINATION
-    assert net.learners[0].iteration_count == 1
+    assert net.engine.learners[0].iteration_count == 1
