@@ -29,7 +29,7 @@ _OPTIMIZER = "between fit, its optimizer and the updaters"
 INNER: dict[str, str] = {
     "BaseOptimizer": _OPTIMIZER,
     **dict.fromkeys(
-        ("abandon", "belong_to_model", "normalizes", "post_updater", "set_updaters", "states_of"), _OPTIMIZER
+        ("abandon", "belong_to_model", "normalizes", "post_updater", "resting", "set_updaters", "states_of"), _OPTIMIZER
     ),
     **dict.fromkeys(
         ("builder_fields", "builder_ignored", "builder_names", "builder_unused", "builder_verbs"), _BUILDER
@@ -40,7 +40,8 @@ INNER: dict[str, str] = {
     **dict.fromkeys(("check_training", "needs_series", "output_nodes", "rows_are_series"), _CONF),
     **dict.fromkeys(
         (
-            "activates_parts", "check_rows", "draw_axes", "drop_numbers", "fans_since_m2", "gives_steps", "joined_with",
+            "activates_parts", "ascends_since_1", "check_rows", "draw_axes", "drop_numbers", "drops_in_pretraining",
+            "fans_since_m2", "gives_columns", "gives_steps", "joined_with",
             "makes_axes", "mask_behind", "mask_over", "masks_activations", "masks_output", "of_elements", "role",
             "scheduled_numbers", "takes_dropout", "takes_indices",
         ), _LAYER,

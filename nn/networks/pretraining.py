@@ -20,10 +20,11 @@ from ..layers.pretraining.base import is_pretrained, unsupervised
 from .history import History
 from .intake import feature_batches, unmasked_inputs_of
 from .multilayer import MultiLayerNetwork
-from .progress import FitProgress
+from .progress import second_call
 
 if TYPE_CHECKING:
     from .network import Network
+    from .training import Training
 
 _LOG = logging.getLogger(__name__)
 
@@ -46,9 +47,22 @@ class LayerLearner(MultiLayerNetwork):
         engine, memory = network.engine, network.engine.vectors.params[:, start:stop]
         self.random = network.random
         self.engine.lock = engine.lock
-        self.engine.progress = FitProgress("pretrain_layer", engine.progress.together)
         with Restoring(), engine.on_backend():
             self.engine.make(self.conf, memory, self.random, memory)
+
+    def _begin_fit(self, call: Training) -> None:
+        fits = self.network.engine.progress
+        with self.lock:
+            if fits.call is not None or fits.of_layer is not None:
+                raise second_call("pretrain_layer")
+            super()._begin_fit(call)
+            fits.of_layer = call
+
+    def _end_fit(self, call: Training) -> None:
+        super()._end_fit(call)
+        fits = self.network.engine.progress
+        if fits.of_layer is call:
+            fits.of_layer = None
 
     def save(self, *arguments: Any, **named: Any) -> None:
         """Save the whole network, see `Network.save`."""

@@ -159,17 +159,12 @@ _VALID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 class FitProgress:
     """The calls of fit of one network: the one that runs, and the point that the last one reached.
 
-    Parameters
-    ----------
-    method : str
-        What the calls are of, for messages.
-    together : list of FitProgress, optional
-        Of all that trains these parameters: of the network, and of its layers that are pretrained. This one is added.
-
     Attributes
     ----------
     call : Training or None
         The one that runs.
+    of_layer : Training or None
+        The one that runs and pretrains a layer.
     thread : int or None
         The identifier of the thread that it began in.
     awaited : Progress or None
@@ -184,20 +179,15 @@ class FitProgress:
         Another loop runs that listeners may stop.
     """
 
-    def __init__(self, method: str = "fit", together: list[FitProgress] | None = None) -> None:
-        self.method, self.together = method, [] if together is None else together
-        self.together.append(self)
+    def __init__(self) -> None:
         self.call: Training | None = None
+        self.of_layer: Training | None = None
         self.thread: int | None = None
         self.awaited: Progress | None = None
         self.last = Progress()
         self.epoch_over = False
         self.stop_reason: str | None = None
         self.stoppable = False
-
-    def busy(self) -> bool:
-        """Return whether a call trains these parameters."""
-        return any(progress.call is not None for progress in self.together)
 
     def forget(self) -> None:
         """Forget the end of the last call: training went on without fit."""

@@ -247,8 +247,8 @@ class Trainable(NetworkCore):
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
             fits = self.engine.progress
-            if fits.busy():
-                raise second_call(fits.method)
+            if fits.call is not None or fits.of_layer is not None:
+                raise second_call("fit")
             fits.call, fits.thread = call, threading.get_ident()
 
     def _end_fit(self, call: Training) -> None:
@@ -277,7 +277,7 @@ class Trainable(NetworkCore):
         data = engine.formed(data, who, learn) if usual else minibatch(self, who, data, labels, learn)
         fits = engine.progress
         with engine.lock, Restoring(), in_force(engine.vectors.backend, self.random):
-            if fits.busy():
+            if fits.call is not None or fits.of_layer is not None:
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
