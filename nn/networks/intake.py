@@ -66,7 +66,12 @@ def feature_batches(x: object) -> Iterator[object] | None:
         return None
     if isinstance(x, (list, tuple)) and not (x and (isinstance(x[0], Examples) or _is_minibatch(x[0]))):
         return None
-    return (item[0] if isinstance(item, (list, tuple)) and item else item for item in x)
+    return map(features_in, x)
+
+
+def features_in(item: object) -> object:
+    """Return the features of what an iterable has handed out: the first of features and labels, or what it is."""
+    return item[0] if isinstance(item, (list, tuple)) and item else item
 
 
 def _is_minibatch(item: object) -> bool:

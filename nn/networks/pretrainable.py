@@ -34,7 +34,8 @@ class Pretrainable(Trainable):
         Returns
         -------
         dict of str -> History
-            By the names of the layers. Others than `AutoEncoder`, `RBM` and `VariationalAutoencoder` are left out.
+            By the names of the layers, ``"layer0"`` where nobody has named the first one. Others than `AutoEncoder`,
+            `RBM` and `VariationalAutoencoder` are left out.
 
         Notes
         -----

@@ -11,6 +11,7 @@ import nd
 from nd.dataset import DataSet
 from nd.dataset.examples import Examples
 from nd.dataset.iterator import DataSetIterator, MinibatchIterator, WrappingIterator, iterator_over
+from nd.intake import is_holder
 from nd.state import Restoring
 from nd.typing import Array
 from optimize import OptimizerState
@@ -18,7 +19,7 @@ from optimize.step import StepResult
 
 from ..layers.pretraining.base import is_pretrained, unsupervised
 from .history import History
-from .intake import feature_batches, unmasked_inputs_of
+from .intake import feature_batches, features_in, unmasked_inputs_of
 from .multilayer import MultiLayerNetwork
 from .progress import second_call
 
@@ -112,7 +113,7 @@ class LayerLearner(MultiLayerNetwork):
     def _arriving(self, data: Any) -> Array:
         network, engine = self.network, self.network.engine
         node = engine.shared_nodes.nodes[self.number]
-        features = unmasked_inputs_of(network, "pretrain", (without_masks(data),))
+        features = unmasked_inputs_of(network, "pretrain", (features_alone(data, len(network.conf.input_names)),))
         with engine.lock, Restoring(), engine.on_backend(), nd.random.drawing(network.random):
             batch = engine.batch.another(nd.fresh_buffers(network.dtype))
             batch.set_features(features)
@@ -126,10 +127,11 @@ class LayerLearner(MultiLayerNetwork):
             return nd.copy(x)
 
 
-def without_masks(data: Any) -> Any:
-    """Return the features of a minibatch, as masks have no part in pretraining, in Java neither."""
+def features_alone(data: Any, inputs: int) -> Any:
+    """Return the features of a minibatch for so many inputs: labels and masks have no part in pretraining."""
     if not isinstance(data, Examples):
-        return data[0] if isinstance(data, tuple) else data
+        labelled = isinstance(data, tuple) and (inputs == 1 or not is_holder(data[0]))  # else one for each input
+        return data[0] if labelled else data
     features = list(data.multi.features)
     return features[0] if len(features) == 1 else features
 
@@ -167,10 +169,12 @@ def before_labels(network: Network, data: Any) -> bool:
 def pretrain(network: Network, data: Any, epochs: int) -> dict[str, History]:
     """Train all layers that can be pretrained, one after the other; a checkpoint's call goes on where it was."""
     first, histories = network.engine.pretraining or 0, {}
+    chain = isinstance(network, MultiLayerNetwork)
+    names = network.layer_names if chain else [node.name for node in network.conf.nodes]
     for number in pretrained_layers(network):
         if number >= first:
             network.engine.pretraining = number
-            histories[network.conf.nodes[number].name] = pretrain_layer(network, number, data, epochs)
+            histories[names[number]] = pretrain_layer(network, number, data, epochs)
     network.engine.pretraining = None
     return histories
 
@@ -198,7 +202,7 @@ def pretrain_layer(network: Network, number: int, data: Any, epochs: int) -> His
     elif isinstance(data, MinibatchIterator):
         given = LayerInputs(data, learner)
     else:
-        given = iterator_over(data, convert=learner.batch_for)
+        given = iterator_over(data, convert=lambda item: learner.batch_for(features_in(item)))
     try:
         return learner.fit(given, epochs=epochs)
     finally:

@@ -13,7 +13,7 @@ import pytest
 import nd
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
 from nd.evaluation import Evaluation
-from nn import ComputationGraph, DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import AutoEncoder, ComputationGraph, DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from tests.cells import every_row
 from tests.java_spelling import is_javas
 from tests.kinds_of_data import ARRAYS, Tensor, pandas_frame, polars_frame
@@ -57,7 +57,7 @@ def configuration():
 
 
 def chain():
-    layers = DenseLayer(n_in=4, n_out=3, activation="tanh"), OutputLayer(n_in=3, n_out=2)
+    layers = AutoEncoder(n_in=4, n_out=3, activation="tanh"), OutputLayer(n_in=3, n_out=2)
     net = MultiLayerNetwork(configuration().list(*layers)).init()
     net.class_names = ["no", "yes"]
     return net
@@ -65,7 +65,7 @@ def chain():
 
 def graph():
     nodes = {
-        "hidden": (DenseLayer(n_in=4, n_out=3, activation="tanh"), "in"),
+        "hidden": (AutoEncoder(n_in=4, n_out=3, activation="tanh"), "in"),
         "out": (OutputLayer(n_in=3, n_out=2), "hidden"),
     }
     net = ComputationGraph(configuration().graph(inputs=["in"], nodes=nodes, outputs=["out"])).init()
@@ -111,6 +111,16 @@ def gradients(net, x):
     return net.calculate_gradients(x, Y)[0].gradient()
 
 
+def pretrained(net, x):
+    net.pretrain(x)
+    return np.array(net.params())
+
+
+def pretrained_layer(net, x):
+    net.pretrain_layer(net.layer_names[0], x)
+    return np.array(net.params())
+
+
 OF_FEATURES = {
     "activate_selected_layers": lambda net, x: net.activate_selected_layers(0, 1, x),
     "activation_from_prev_layer": lambda net, x: net.activation_from_prev_layer(0, x),
@@ -121,6 +131,8 @@ OF_FEATURES = {
     "output_single": lambda net, x: net.output_single(x),
     "predict": lambda net, x: net.predict(x),
     "predict_labels": lambda net, x: net.predict_labels(x),
+    "pretrain": pretrained,
+    "pretrain_layer": pretrained_layer,
     "rnn_activate_using_stored_state": lambda net, x: net.rnn_activate_using_stored_state(x),
     "rnn_time_step": lambda net, x: net.rnn_time_step(x),
     "set_input": with_labels_set,
@@ -144,12 +156,13 @@ OF_DATA = {
     "score_examples": lambda net, *data: net.score_examples(*data),
     "step_input": lambda net, *data: net.compute_gradient_and_score(net.step_input(*data)).score,
 }
-BY_THEMSELVES = {"backprop_gradient", "pretrain", "pretrain_layer"}
-"""Take errors of the outputs, which nobody has in a table; data without labels, see test_pretraining.py."""
+BY_THEMSELVES = {"backprop_gradient"}
+"""Takes errors of the outputs, which nobody has in a table."""
 INSIDE = {"own_loop"}
 """Of the library's own, that take what the methods above have made."""
 ONE_MINIBATCH = {"fit_batch", "step_input"}
 TAKES_BATCHES = {"output", "output_single", "predict", "predict_labels"}
+PRETRAINS = {"pretrain", "pretrain_layer"}
 
 
 class Stays:
@@ -172,7 +185,7 @@ def built(kind):
 
 
 def shared(kind, method):
-    return built(kind) if method.startswith("fit") else Stays(built(kind))
+    return built(kind) if method.startswith("fit") or method in PRETRAINS else Stays(built(kind))
 
 
 def cells(methods):
@@ -235,8 +248,13 @@ def test_batches_of_features(kind, method):
         "pairs": lambda: [(X[rows], Y[rows]) for rows in ROWS],
         "features": lambda: iter([X[rows] for rows in ROWS]),
     }
+    one_by_one = net.clone()
+    for rows in ROWS if method in PRETRAINS else ():
+        expected = call(one_by_one, X[rows])
     for name, make in batches.items():
-        if method in TAKES_BATCHES:
+        if method in PRETRAINS:
+            same(call(net.clone(), make()), expected, name)
+        elif method in TAKES_BATCHES:
             same(call(net.clone(), make()), call(net.clone(), X), name)
         else:
             with pytest.raises(nd.NdError, match=r"must be features|expected (numbers|rows|features|input)"):
@@ -345,7 +363,7 @@ def test_missing_values_are_refused_as_nan_is(make):
 
 def two_by_two():
     nodes = {
-        "a": (DenseLayer(n_in=4, n_out=3, activation="tanh"), "one"),
+        "a": (AutoEncoder(n_in=4, n_out=3, activation="tanh"), "one"),
         "b": (DenseLayer(n_in=2, n_out=3, activation="tanh"), "two"),
         "out": (OutputLayer(n_in=6, n_out=2), "a", "b"),
     }
@@ -365,14 +383,15 @@ def test_several_inputs_and_one_output(method):
 
 
 @pytest.mark.parametrize(
-    "method", ["feed_forward", "output", "output_single", "predict", "rnn_time_step", "set_inputs"]
+    "method",
+    ["feed_forward", "output", "output_single", "predict", "pretrain", "pretrain_layer", "rnn_time_step", "set_inputs"],
 )
 def test_several_inputs(method):
     call, net, more = OF_FEATURES[method], two_by_two(), X[:, :2].copy()
     expected = call(net.clone(), MultiDataSet([X, more], [Y]))
     for given in ([X, more], (X, more), [X.tolist(), more.tolist()], [pandas_frame(X), polars_frame(more)]):
         same(call(net.clone(), given), expected, type(given).__name__)
-    if method not in ("predict", "set_inputs"):
+    if method not in ("predict", "set_inputs", *PRETRAINS):
         same(getattr(net.clone(), method)(X, more), expected, "one by one")
 
 
