@@ -169,8 +169,9 @@ def before_labels(network: Network, data: Any) -> bool:
 def pretrain(network: Network, data: Any, epochs: int) -> dict[str, History]:
     """Train all layers that can be pretrained, one after the other; a checkpoint's call goes on where it was."""
     first, histories = network.engine.pretraining or 0, {}
-    chain = isinstance(network, MultiLayerNetwork)
-    names = network.layer_names if chain else [node.name for node in network.conf.nodes]
+    names = [node.name for node in network.conf.nodes]
+    if isinstance(network, MultiLayerNetwork):
+        names = network.layer_names
     for number in pretrained_layers(network):
         if number >= first:
             network.engine.pretraining = number
