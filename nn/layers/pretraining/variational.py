@@ -266,12 +266,18 @@ def summed_samples(x: Array, samples: int) -> Array:
 def _loss_verb(builder: Builder, first: str | Activation | Loss, loss: str | Loss | None = None) -> Builder:
     """Take Java's activation and loss; a loss alone is that of all layers that are pretrained, without effect here."""
     if loss is None:
-        return builder._put("reconstruction_loss", first)
-    return builder._put("reconstruction_distribution", LossFunctionWrapper(first, loss))  # type: ignore[arg-type]
+        builder.given["reconstruction_loss"] = first
+    else:
+        builder.given["reconstruction_distribution"] = LossFunctionWrapper(first, loss)  # type: ignore[arg-type]
+    return builder
 
 
 def _sizes_verb(name: str) -> Callable[..., Builder]:
-    return lambda builder, *sizes: builder._put(name, sizes[0] if len(sizes) == 1 else sizes)
+    def take(builder: Builder, *sizes: Any) -> Builder:
+        builder.given[name] = sizes[0] if len(sizes) == 1 else sizes
+        return builder
+
+    return take
 
 
 _GAUSSIAN = GaussianReconstructionDistribution("tanh")
