@@ -68,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", choices=("autoencoder", "rbm"), default="autoencoder", help="default: autoencoder")
     parser.add_argument("--labels", type=int, default=200, help="digits with a label, default: 200")
-    parser.add_argument("--pretrain-epochs", type=int, default=15, help="per layer, default: 15")
+    parser.add_argument("--pretrain-epochs", type=int, default=10, help="per layer, default: 10")
     parser.add_argument("--epochs", type=int, default=40, help="on the labelled digits, default: 40")
     parser.add_argument("--seeds", type=int, default=5, help="runs of both, default: 5")
     parser.add_argument("--backend", help="numpy, cupy or another, default: the best one")
