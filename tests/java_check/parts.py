@@ -133,6 +133,10 @@ def rows_with_faults() -> Iterator[Row]:
     conf_volumes = base().list(BatchNormalization(), *TAIL, input_type=volumes)
     yield Row("fault-normalised_volumes", conf_volumes, numbers(N, *volumes.shape), labels)
     yield Row("fault-norm_of_scalar", conf, numbers(N, SIZE), np.ones((N, 1)))
+    zeros = OutputLayer(n_out=CLASSES, loss="mcxent", activation="relu", bias_init=0.1)
+    conf_zeros = base(validate_output_layer_config=False).list(zeros, input_type=InputType.feed_forward(SIZE))
+    largest = MultiLayerNetwork(conf_zeros).init().output(numbers(N, SIZE)).argmax(1)  # is above 0, others are not
+    yield Row("fault-logarithm", conf_zeros, numbers(N, SIZE), np.eye(CLASSES)[largest])
 
 
 def part_rows() -> Iterator[Row]:
