@@ -50,7 +50,10 @@ Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
 def label_of(index: int, conf: LayerConf) -> str:
-    """Name a layer as the messages do: ``layer 2 'fc1' (DenseLayer)``."""
+    """Name a layer as the messages do: ``layer 2 'fc1' (DenseLayer)``; one that is pretrained, as its network does."""
+    own: str = getattr(conf, "own_label", "")
+    if own:
+        return own
     name = "" if conf.name in (None, f"layer{index}") else f" {conf.name!r}"
     return f"layer {index}{name} ({type(conf).__name__})"
 

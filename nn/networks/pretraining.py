@@ -42,7 +42,9 @@ class LayerLearner(MultiLayerNetwork):
         layer, before = node.conf, node.inputs[0].node
         ascends = layer.ascends_since_1 and not base.pretrain
         source = network.conf.nodes[before].conf if before >= 0 and node.preprocessor is None else None
-        super().__init__(replace(base, pretrain=False, backprop=True).list(unsupervised(layer, ascends, source)))
+        super().__init__(
+            replace(base, pretrain=False, backprop=True).list(unsupervised(layer, node.label, ascends, source))
+        )
         self.network, self.number = network, number
         start, stop = network.conf.layout().place_of(number)
         engine, memory = network.engine, network.engine.vectors.params[:, start:stop]

@@ -161,10 +161,13 @@ class _Unsupervised(WrappingConf):
         Turn the sign of the gradients, as Java's release 1.0 does by mistake.
     by_columns : bool
         Draw in the order of Java's memory, where what comes in lies by columns.
+    own_label : str
+        What messages call the layer: by its place in the network that it is of.
     """
 
     ascends: bool = False
     by_columns: bool = False
+    own_label: str = ""
     runtime: ClassVar[Any] = UnsupervisedRuntime
     shape_fields: ClassVar[Mapping[str, object]] = {}
 
@@ -190,12 +193,13 @@ class _Unsupervised(WrappingConf):
         return FeedForwardType(self.n_in)  # type: ignore[arg-type]
 
 
-def unsupervised(layer: LayerConf, ascends: bool, source: object = None) -> LayerConf:
+def unsupervised(layer: LayerConf, label: str, ascends: bool, source: object = None) -> LayerConf:
     """Return a layer that is pretrained as one that is trained to restore its input, which comes from `source`.
 
-    With `ascends` the signs of its gradients are turned, as in Java's release 1.0 by mistake.
+    Messages call it by that label. With `ascends` the signs of its gradients are turned, as in Java's release 1.0 by
+    mistake.
     """
-    return _Unsupervised(layer, ascends=ascends, by_columns=comes_by_columns(source))
+    return _Unsupervised(layer, ascends=ascends, by_columns=comes_by_columns(source), own_label=label)
 
 
 def is_pretrained(conf: LayerConf) -> bool:

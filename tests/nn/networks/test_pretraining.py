@@ -1,5 +1,6 @@
 """pretrain and pretrain_layer: what is refused, what listeners see, what an error or an interrupt leaves behind."""
 
+import re
 import signal
 import threading
 
@@ -279,3 +280,15 @@ def test_after_a_checkpoint_between_two_calls_both_parts_of_the_next_draw_as_eve
         each.fit(X, Y)
     np.testing.assert_array_equal(host(again.params()), host(net.params()))
     assert again.random.get_state() == net.random.get_state()
+
+
+@pytest.mark.parametrize(("make", "layer", "label"), [
+    (chain, 0, "layer 0 (AutoEncoder)"), (graph, "codes", "layer 'codes' (AutoEncoder)"),
+])  # fmt: skip
+def test_messages_call_the_layer_as_its_network_does(make, layer, label):
+    net = make()
+    number = [node.name for node in net.conf.nodes].index(str(layer))
+    assert learner_of(net, number).conf.nodes[0].label == net.conf.nodes[number].label == label
+    if make is chain:
+        with pytest.raises(nd.ShapeError, match=re.escape(f"{label}: expected input [N, 5], got [12, 3]")):
+            net.pretrain_layer(layer, X[:, :3])
