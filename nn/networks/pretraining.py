@@ -174,11 +174,13 @@ def pretrain(network: Network, data: Any, epochs: int) -> dict[str, History]:
     names = [node.name for node in network.conf.nodes]
     if isinstance(network, MultiLayerNetwork):
         names = network.layer_names
-    for number in pretrained_layers(network):
-        if number >= first:
-            network.engine.pretraining = number
-            histories[names[number]] = pretrain_layer(network, number, data, epochs)
-    network.engine.pretraining = None
+    try:
+        for number in pretrained_layers(network):
+            if number >= first:
+                network.engine.pretraining = number
+                histories[names[number]] = pretrain_layer(network, number, data, epochs)
+    finally:
+        network.engine.pretraining = None  # also after an error: the next call begins with the first layer
     return histories
 
 

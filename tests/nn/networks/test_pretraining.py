@@ -292,3 +292,21 @@ def test_messages_call_the_layer_as_its_network_does(make, layer, label):
     if make is chain:
         with pytest.raises(nd.ShapeError, match=re.escape(f"{label}: expected input [N, 5], got [12, 3]")):
             net.pretrain_layer(layer, X[:, :3])
+
+
+def test_after_an_error_in_a_second_layer_the_next_call_begins_with_the_first():
+    class Breaks(Listener):
+        heard = 0
+
+        def iteration_done(self, model, iteration, epoch):
+            self.heard += 1
+            if self.heard == 3:
+                raise RuntimeError("on purpose")
+
+    layers = AutoEncoder(n_in=5, n_out=4), AutoEncoder(n_in=4, n_out=3), OutputLayer(n_in=3, n_out=2)
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=4, updater=Adam(0.01), pretrain=True).list(*layers)).init()
+    net.set_listeners(Breaks())
+    with pytest.raises(RuntimeError, match="on purpose"):
+        net.pretrain(X, epochs=2)
+    net.set_listeners()
+    assert list(net.pretrain(X, epochs=2)) == ["layer0", "layer1"]
