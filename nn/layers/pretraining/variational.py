@@ -85,10 +85,7 @@ class VariationalRuntime(PretrainedRuntime):
 
     def reconstruct(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Sampled]:
         samples = self.conf.num_samples
-        encoded = self._through(x, self._encoder, params, ctx)
-        mean = self._step(encoded[-1].a, MEAN, self._latent, params, ctx)
-        log_variance = self._step(encoded[-1].a, LOG_VARIANCE, self._latent, params, ctx)
-        deviation = nd.exp(0.5 * log_variance.a)
+        encoded, mean, log_variance, deviation = self._posterior(x, params, ctx)
         noise = nd.concat([self._noise(mean.a) for _ in range(samples)], 0) if samples > 1 else self._noise(mean.a)
         z = nd.add(repeated(mean.a, samples), nd.multiply(noise, repeated(deviation, samples)))
         decoded = self._through(z, self._decoder, params, ctx)
@@ -96,6 +93,14 @@ class VariationalRuntime(PretrainedRuntime):
         shown = last[: x.shape[0], :] if samples > 1 else last
         cache = Sampled(repeated(x, samples), encoded, mean, log_variance, noise, deviation, decoded, last)
         return self._distribution.generate_at_mean(shown), cache
+
+    def _posterior(self, x: Array, params: Params, ctx: Context) -> tuple[list[Cache], Cache, Cache, Array]:
+        """Return the results of the encoder, means and logarithms of variances of z, and its deviations."""
+        encoded = self._through(x, self._encoder, params, ctx)
+        mean, log_variance = (
+            self._step(encoded[-1].a, name, self._latent, params, ctx) for name in (MEAN, LOG_VARIANCE)
+        )
+        return encoded, mean, log_variance, nd.exp(0.5 * log_variance.a)
 
     def reconstruction_loss(self, cache: Sampled, params: Params, ctx: Context) -> Array:
         """Return the negative lower bound of log p(x), summed."""
@@ -203,14 +208,10 @@ class VariationalRuntime(PretrainedRuntime):
                 f"{self._distribution.loss!r}. Use reconstruction_error."
             )
         x, ctx = self.rows_of(data, self.conf.n_in), self.outside()
-        encoded = self._through(x, self._encoder, self.params, ctx)
-        mean, log_variance = (
-            self._step(encoded[-1].a, name, self._latent, self.params, ctx).a for name in (MEAN, LOG_VARIANCE)
-        )
-        deviation = nd.exp(0.5 * log_variance)
+        _, mean, _, deviation = self._posterior(x, self.params, ctx)
         total: Any = 0.0
         for _ in range(num_samples):
-            z = nd.add(mean, nd.multiply(self._noise(mean), deviation))
+            z = nd.add(mean.a, nd.multiply(self._noise(mean.a), deviation))
             total = self._distribution.example_neg_log_probability(x, self._decoded(z)) + total
         return nd.reshape(total * (-1.0 / num_samples), (x.shape[0], 1))
 
