@@ -132,7 +132,7 @@ class LayerLearner(MultiLayerNetwork):
 def features_alone(data: Any, inputs: int) -> Any:
     """Return the features of a minibatch for so many inputs: labels and masks have no part in pretraining."""
     if not isinstance(data, Examples):
-        labelled = isinstance(data, tuple) and (inputs == 1 or not is_holder(data[0]))  # else one for each input
+        labelled = isinstance(data, tuple) and bool(data) and (inputs == 1 or not is_holder(data[0]))  # else features
         return data[0] if labelled else data
     features = list(data.multi.features)
     return features[0] if len(features) == 1 else features

@@ -310,3 +310,11 @@ def test_after_an_error_in_a_second_layer_the_next_call_begins_with_the_first():
         net.pretrain(X, epochs=2)
     net.set_listeners()
     assert list(net.pretrain(X, epochs=2)) == ["layer0", "layer1"]
+
+
+@pytest.mark.parametrize("nothing", [(), []], ids=["tuple", "list"])
+def test_nothing_is_refused_as_output_refuses_it(nothing):
+    net = chain()
+    for call in (net.output, net.pretrain):
+        with pytest.raises(nd.ShapeError, match=r"expected features \[N, \.\.\.\] with N >= 1, got \[0\]"):
+            call(nothing)
