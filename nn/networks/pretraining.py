@@ -219,6 +219,7 @@ def pretrain_layer(network: Network, number: int, data: Any, epochs: int) -> His
 def learner_of(network: Network, number: int) -> LayerLearner:
     """Return the network of one layer, the same one for every call."""
     learners = network.engine.learners
-    if number not in learners:
-        learners[number] = LayerLearner(network, number)
-    return learners[number]
+    with network.lock:  # two threads whose first call this is have one, too
+        if number not in learners:
+            learners[number] = LayerLearner(network, number)
+        return learners[number]

@@ -222,6 +222,23 @@ def test_of_threads_that_pretrain_each_call_runs_whole_or_is_refused():
     np.testing.assert_array_equal(host(net.params()), host(alone.params()))
 
 
+def test_threads_have_one_network_of_a_layer():
+    """Also where the call of each is the first."""
+    for _ in range(20):
+        net, together, seen = chain("variational"), threading.Barrier(4), []
+
+        def ask(net=net, together=together, seen=seen):
+            together.wait(60)
+            seen.append(learner_of(net, 0))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({id(learner) for learner in seen}) == 1
+
+
 @pytest.mark.parametrize("runs", ["pretrain_layer", "fit"])
 @pytest.mark.parametrize("second", ["pretrain_layer", "fit", "fit_batch"])
 def test_while_one_call_trains_no_other_does(runs, second):
