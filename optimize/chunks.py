@@ -305,17 +305,29 @@ def penalties_of(blocks: Sequence[Block]) -> dict[tuple[int, int], tuple[Updater
     }
 
 
-def chunks_of(blocks: Sequence[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
-    """Cut a worker's share of the flat vectors into chunks as long as the plan says; what rests is left out."""
+def shares_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[list[Chunk]]:
+    """Cut the flat vectors into chunks as long as the plan says; return every worker's, what rests is left out.
+
+    A worker has the chunks whose middle lies in its share: none is cut where a share ends, because the end of a vector
+    may be rounded in another way than its middle (by one multiplication and addition fused, or not). So the bits do
+    not depend on the number of workers.
+    """
+    shares: list[list[Chunk]] = [[] for _ in plan.shares]
+    for chunk in _chunks_of(blocks, plan, dtype):
+        middle = (chunk.start + chunk.stop) // 2
+        shares[sum(stop <= middle for _, stop in plan.shares)].append(chunk)
+    return shares
+
+
+def _chunks_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
     places = {key: place for place, key in enumerate(penalties_of(blocks))}
     chunks: list[Chunk] = []
     for number, block in enumerate(blocks):
         if block.segments[0].resting is not None:
             continue
         for regularization, first, stop in _alike(block, plan.most_merged):
-            end = min(stop, share[1])
-            for start in range(max(first, share[0]), end, plan.chunk):
-                chunk_end = min(start + plan.chunk, end)
+            for start in range(first, stop, plan.chunk):
+                chunk_end = min(start + plan.chunk, stop)
                 penalties = [
                     (penalty, places[number, id(penalty)], _where(penalty, block, start, chunk_end, dtype))
                     for penalty in regularization

@@ -21,9 +21,9 @@ from .chunks import (
     Segment,
     StepFunction,
     blocks_of,
-    chunks_of,
     negative_gradient_step,
     penalties_of,
+    shares_of,
     update_alone,
 )
 from .gradient_normalization import NormalizedLayer
@@ -165,7 +165,7 @@ class NetworkUpdater(metaclass=ExplainedType):
     def _cut(self) -> None:
         """Make the chunks of every worker, and its recordings."""
         plan = nd.plan_update(self._gradient.shape[0])
-        self._shares = [chunks_of(self._blocks, share, plan, self._dtype) for share in plan.shares]
+        self._shares = shares_of(self._blocks, plan, self._dtype)
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
 
