@@ -9,10 +9,12 @@ import pytest
 import nd
 from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
 from tests.cells import every_row
+from tests.inside import PAGES as WALK_THROUGHS
 from tests.source_files import ROOT
 from tests.typed_blocks import PAGES, blocks_of
 
-LINKING = [*PAGES, ROOT / "CONTRIBUTING.md"]
+NAMING = [*PAGES, *WALK_THROUGHS]
+LINKING = [*NAMING, ROOT / "CONTRIBUTING.md"]
 FROM_JAVA = ROOT / "tests" / "cases" / "java_runs" / "train" / "updater_wd_Adam" / "model.zip"
 MNIST = "MnistDataSetIterator"
 FEW_BATCHES = 3
@@ -141,7 +143,7 @@ def test_every_check_has_its_block(name):
     assert sum(bool(re.search(rf"^(\w+, )*{name}(, \w+)* = ", block.values[1], re.MULTILINE)) for block in BLOCKS) == 1
 
 
-@every_row(("page", "path"), named(r"`((?:examples|benchmarks|tests|backends|nn|nd|optimize)/[\w/.]+\.\w+)`", PAGES))
+@every_row(("page", "path"), named(r"`((?:examples|benchmarks|tests|backends|nn|nd|optimize)/[\w/.]+\.\w+)`", NAMING))
 def test_files_that_a_page_names_are_there(page, path):
     assert (ROOT / path).is_file()
 

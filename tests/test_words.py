@@ -8,7 +8,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", ROOT / "CONTRIBUTING.md", *DOCS]
+INSIDE = sorted((ROOT / "docs" / "inside").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", ROOT / "CONTRIBUTING.md", *DOCS, *INSIDE]
 MOST_WORDS = 30
 """In a sentence."""
 MEAN_WORDS = 16

@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+from tests.inside import PAGES as WALK_THROUGHS
+from tests.inside import program_of
 from tests.source_files import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "DESCRIPTION.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,14 +30,17 @@ def blocks_of(page):
 
 
 def written(folder):
-    """Write every block and example into a file of its own; return file name -> page."""
+    """Write every block, walk-through and example into a file of its own; return file name -> page."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.py"):
         old.unlink()
     blocks = [(page, line, text) for page in PAGES for line, text in blocks_of(page)]
+    programs = [(page, 1, program_of(page.read_text())) for page in WALK_THROUGHS]
+    examples = [(example, 1, example.read_text()) for example in EXAMPLES]
     pages = {}
-    for path, line, text in [*blocks, *((example, 1, example.read_text()) for example in EXAMPLES)]:
-        name = f"{path.stem.lower()}_{line}.py"
+    for path, line, text in [*blocks, *programs, *examples]:
+        inside = "inside_" if path in WALK_THROUGHS else ""
+        name = f"{inside}{path.stem.lower()}_{line}.py"
         (folder / name).write_text(text)
         pages[name] = str(path.relative_to(ROOT))
     return pages
