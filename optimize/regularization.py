@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -123,17 +123,23 @@ class _Times(Schedule):
 
 def merged(penalties: Sequence[Regularization]) -> tuple[Regularization, ...]:
     """Return the penalties with equal ones as one, of which the coefficient is so many times as large."""
-    different: list[Regularization] = []
-    for penalty in penalties:
-        if penalty not in different:
-            different.append(penalty)
-    for place, penalty in enumerate(different):
+    once = list(different(penalties))
+    for place, penalty in enumerate(once):
         times = list(penalties).count(penalty)
         if times > 1:
             value = penalty.coefficient
             value = _Times(value, times) if isinstance(value, Schedule) else times * value
-            different[place] = replace(penalty, coefficient=value)
-    return tuple(different)
+            once[place] = replace(penalty, coefficient=value)
+    return tuple(once)
+
+
+def different(penalties: Iterable[Regularization]) -> tuple[Regularization, ...]:
+    """Return the penalties without those that equal one before them."""
+    once: list[Regularization] = []
+    for penalty in penalties:  # some have schedules that cannot be hashed
+        if penalty not in once:
+            once.append(penalty)
+    return tuple(once)
 
 
 REGULARIZATIONS: dict[str, type[Regularization]] = {
@@ -204,9 +210,7 @@ class MergedPenaltySum(PenaltySum):
     ) -> None:
         super().__init__(penalties)
         self._params = params
-        self._different: list[Regularization] = []
-        for segment in segments:
-            self._different += [penalty for penalty in segment.regularization if penalty not in self._different]
+        self._different = different(penalty for segment in segments for penalty in segment.regularization)
         self._indicators = [_indicator(segments, penalty, params) for penalty in self._different]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), _broken_elements(gradient)))

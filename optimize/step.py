@@ -73,7 +73,8 @@ class Gradients:
 
     def check_holds(self, vector: Array, number: int | None) -> None:
         """Raise ConfigurationError unless a network's gradient vector ``[n]`` holds the computation of that number."""
-        if vector.shape[0] and not self._backend.may_share_memory(self.first, vector):
+        own = self.first is vector or not vector.shape[0] or self._backend.may_share_memory(self.first, vector)
+        if not own:
             raise nd.ConfigurationError(
                 "update: the result must be of this network's own computation, got another's. Compute it with "
                 "compute_gradient_and_score of the network whose updater this is."
