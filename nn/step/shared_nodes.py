@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from nd.typing import Array
 
 from ..conf.nodes import sources_of
 from ..vertices.runtime import VertexRuntime
-from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
+from .nodes import NETWORK_INPUT, Fused, fused, nodes_of
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ class SharedNodes:
         self.one_by_one = Fused(self.nodes, self.outputs, dict(conf.losses))
         self.fused = fused(*self.one_by_one)
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
-        self.stateful = places_of_states(self.nodes)
+        stops = accumulate(node.states for node in self.nodes)
+        places = [(node, slice(stop - node.states, stop)) for node, stop in zip(self.nodes, stops, strict=True)]
+        self.stateful = [(node, place) for node, place in places if node.states]
         self.states = sum(node.states for node in self.nodes)
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
         self.draws = any(node.layer.has_noise for node in self.nodes)
@@ -120,26 +122,15 @@ class SharedNodes:
         return [counts[node.position] for node, _ in self.stateful]
 
 
-def places_of_states(nodes: Sequence[Node]) -> list[tuple[Node, slice]]:
-    """Return the nodes that carry a state, and its place in the state of all."""
-    stops = accumulate(node.states for node in nodes)
-    return [(node, slice(stop - node.states, stop)) for node, stop in zip(nodes, stops, strict=True) if node.states]
-
-
-def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
-    """Yield everything that a network's forward and backward pass consist of."""
-    for node in conf.nodes:
-        outer = node.conf
-        layer = outer.innermost
-        noise = getattr(layer, "weight_noise", None)
-        yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        names = (
-            "drop_out", "activation", "gate_activation", "loss", "preprocessor", "pzx_activation",
-            "reconstruction_loss", "reconstruction_distribution",
-        )  # fmt: skip
-        yield from (getattr(layer, name, None) for name in names)
-
-
 def is_pure(conf: NetworkConfiguration) -> bool:
-    """Tell whether all parts are."""
-    return all(part is None or part.pure for part in parts_of(conf))
+    """Tell whether everything is that a network's forward and backward pass consist of."""
+    names = (
+        "weight_noise", "drop_out", "activation", "gate_activation", "loss", "preprocessor", "pzx_activation",
+        "reconstruction_loss", "reconstruction_distribution",
+    )  # fmt: skip
+    parts: list[Any] = []
+    for node in conf.nodes:
+        layer = node.conf.innermost
+        parts += [node.preprocessor, node.conf.runtime, layer.runtime, *(getattr(layer, name, None) for name in names)]
+        parts.append(getattr(getattr(layer, "weight_noise", None), "distribution", None))
+    return all(part is None or part.pure for part in parts)
