@@ -158,7 +158,7 @@ class Chunk:
     ----------
     start, stop : int
     number : int
-        Of the block that it belongs to.
+        Of the block.
     block : Block
     penalties : sequence of (Regularization, int, array or None)
         Those that hold for some elements at least: the penalty, its number among those of all blocks, and ones where it
@@ -200,8 +200,6 @@ class Chunk:
             Parameters, gradient, states, then gradients that are added to the gradient first.
         scratch : array
             At least as long as the chunk.
-        numbers : Numbers
-        key : Key
         cells : tuple of array ``[]``
             Those of a `DeviceGuard`: with them the update is undone where it must not be.
         last : bool

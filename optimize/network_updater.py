@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import groupby, repeat, starmap
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 class NetworkUpdater(metaclass=ExplainedType):
     """The updaters of a whole network over its flat parameter and gradient vectors.
-
-    Every step of the update runs on one chunk while it is in the cache, then on the next.
 
     Parameters
     ----------
@@ -136,7 +134,7 @@ class NetworkUpdater(metaclass=ExplainedType):
     def _group(self, segments: Sequence[Segment]) -> int:
         """Make the blocks of segments; return the length of all their states."""
         self._blocks, states = blocks_of(segments)
-        self._counts: list[int] | list[None] = []
+        self._counts: list[int] = []
         """Of every block's coefficients, once they were looked at."""
         self._numbers: Numbers = (1, (), ())  # of the last update
         self._gain_of: tuple[object, float] = (None, 0.0)
@@ -158,6 +156,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         shares = [chunks_of(self._blocks, share, plan, self._dtype) for share in plan.shares]
         self._shares = [chunks for chunks in shares if chunks]
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
+        self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
 
     @cached_property
     def running(self) -> Running:
@@ -233,7 +232,8 @@ class NetworkUpdater(metaclass=ExplainedType):
             key = Key(step, result.divisor != 1 and not self._normalized, len(others))
             known = self.guard.knows(key)
             if not known or _lengths(coefficients) != self._counts:
-                self._check_coefficients(coefficients)
+                given = zip(self.updaters, coefficients, self._counts or repeat(None), strict=False)
+                self._counts = list(starmap(check_coefficients, given))
                 coefficients = tuple(map(tuple, coefficients))  # of lists too
             numbers = (result.divisor if key.divide else 1, penalties, coefficients)
             if numbers == self._numbers:
@@ -272,7 +272,10 @@ class NetworkUpdater(metaclass=ExplainedType):
         """Update one chunk of a share after the other; return an array that was written."""
         chunks, vectors = self._shares[number], (self.params, self.gradient, self._states, *others)
         vectors = tuple(map(nd.traceable, vectors)) if traced else vectors
-        scratch = nd.create_uninitialized(max(chunk.stop - chunk.start for chunk in chunks), dtype=self._dtype)
+        scratch = self._scratch[number]
+        if traced or scratch is None:
+            scratch = nd.create_uninitialized(max(chunk.stop - chunk.start for chunk in chunks), dtype=self._dtype)
+            self._scratch[number] = None if traced else scratch
         for chunk in chunks:
             chunk.update(vectors, scratch, numbers, key, self.guard.cells, chunk is chunks[-1])
         return vectors[0]
@@ -282,12 +285,6 @@ class NetworkUpdater(metaclass=ExplainedType):
         if len(others) > len(self._others):
             self._others = others
         return all(map(operator.is_, others, self._others))
-
-    def _check_coefficients(self, coefficients: Sequence[tuple[object, ...]]) -> None:
-        """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
-        known = self._counts or [None] * len(self._blocks)
-        given = zip(self._blocks, coefficients, known, strict=True)
-        self._counts = [check_coefficients(block.updater, its_own, count) for block, its_own, count in given]
 
     def saved(self) -> list[Array]:
         """Return copies of the parameters ``[n]`` and of all states."""

@@ -160,7 +160,6 @@ class PenaltySum:
 
     def __init__(self, penalties: Sequence[tuple[Array, Regularization]]) -> None:
         self._penalties = list(penalties)
-        self.is_none = not self._penalties
 
     def at(self, iteration: int, epoch: int) -> Array | float:
         """Return the sum, with the coefficients in force; 0 without penalties."""

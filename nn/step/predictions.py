@@ -54,12 +54,7 @@ class Predictor(Worker):
 
 
 class OutputComputer:
-    """The activations of the outputs outside of training.
-
-    Parameters
-    ----------
-    shared : SharedNodes
-    """
+    """The activations of the outputs outside of training."""
 
     def __init__(self, shared: SharedNodes) -> None:
         self.shared = shared

@@ -25,11 +25,6 @@ FinalStretch = Callable[[int, int, int], object]
 class SharedNodes:
     """The nodes of a network and its vectors, shared by all workers.
 
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    vectors : FlatVectors
-
     Attributes
     ----------
     nodes : tuple of Node

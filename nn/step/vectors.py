@@ -34,16 +34,11 @@ class FlatVectors:
 
     Attributes
     ----------
-    backend : Backend
-        On which they lie.
     params, gradient : array ``[1, n]``
     param_table : dict of key -> view
-    updater : NetworkUpdater
-    guard : StepGuard
     gradients : Gradients
         Of all workers.
     penalties : list of (parameter as ``[n]``, Regularization)
-    penalty_sum : PenaltySum
     constraints : Constraining or None
         Bounds that the parameters are held to after an update.
     """

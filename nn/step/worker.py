@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from itertools import chain
 from itertools import count as counted
 from operator import add
@@ -201,12 +201,6 @@ def joined(parts: Sequence[Any]) -> Any:
 class GradientComputer:
     """The gradient and the loss of minibatches.
 
-    Parameters
-    ----------
-    shared : SharedNodes
-
-    Notes
-    -----
     Every worker has memory of its own over the same parameters. Their gradients are added in the order of the workers,
     so that the same number of workers gives the same bits every time: recorded or not, looked at or not.
     """
@@ -215,7 +209,7 @@ class GradientComputer:
         self.shared = shared
         meetings = 2 * shared.meeting_nodes(training=True)  # one each way
         self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meetings)
-        self._meetings: dict[int, nd.Meeting] = {}
+        self._meeting = cache(nd.meeting)  # recordings hold its seats
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
         self._total: Array | None = None  # of the gradients of several minibatches
@@ -234,7 +228,7 @@ class GradientComputer:
         if shared.states and not step.state:  # series begin
             step = step.with_state(shared.initial_state(step.features))
         plan, guard, keeps = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard, shared.keeps
-        more: tuple[Array, ...] = ()
+        more: Arrays = ()
         if step.shards:
             from .shards import compute_in_shards  # for whom bits must not depend on threads
 
@@ -271,38 +265,32 @@ class GradientComputer:
             )
         if len(steps) == 1:
             return self.compute(steps[0], iteration, epoch, on_forward)
-        shared, losses = self.shared, []
-        gradients, guard, hears = shared.vectors.gradients, shared.vectors.guard, shared.on_final
+        shared, vectors, losses, hears = self.shared, self.shared.vectors, [], self.shared.on_final
+        if self._total is None:
+            self._total = nd.create_uninitialized(*self.workers[0].gradient.shape, dtype=shared.dtype)
         shared.on_final = None  # of one minibatch no stretch is final
         try:
             for number, step in enumerate(steps):
                 result = self.compute(step, iteration, epoch, on_forward)
-                gradient = gradients.whole()
                 losses.append(nd.copy(result.loss))
-                if self._total is None:
-                    self._total = nd.create_uninitialized(*gradient.shape, dtype=shared.dtype)
+                gradient = vectors.gradients.whole()
                 with computing(nd.backend()):
                     nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
         finally:
             shared.on_final = hears
         with computing(nd.backend()):
-            nd.assign(gradients.whole(), self._total)
+            nd.assign(vectors.gradients.whole(), self._total)
             loss = sum(losses[1:], losses[0])
         self.workers[0].final(0, gradient.shape[0])
         examples = sum(step.examples for step in steps)
         divisor = examples if self._averaged else 1
-        score = guard.score(loss, result.penalty, divisor)
+        score = vectors.guard.score(loss, result.penalty, divisor)
         return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
 
     def _shares(
         self, step: StepInput, plan: nd.WorkPlan, counts: tuple[int, int], on_forward: OnForward | None
     ) -> tuple[Pass, tuple[Array, ...], Array | float]:
-        """Let every worker compute its share.
-
-        Returns
-        -------
-        (Pass, further gradients, sum of the penalties)
-        """
+        """Let every worker compute its share; return what is beside the gradient, further gradients, the penalties."""
         count, vectors = len(plan.workers), self.shared.vectors
         workers, meeting = self.workers_for(count), self.meeting_of(count)
         seats = [nd.ALONE] * count if meeting is None else meeting.seats
@@ -354,12 +342,8 @@ class GradientComputer:
         return twin
 
     def meeting_of(self, count: int) -> nd.Meeting | None:
-        """Return where so many workers meet; None where they do not. Recordings hold its seats."""
-        if not self.plans.meetings or count == 1:
-            return None
-        if count not in self._meetings:
-            self._meetings[count] = nd.meeting(count)
-        return self._meetings[count]
+        """Return where so many workers meet; None where they do not."""
+        return self._meeting(count) if self.plans.meetings and count > 1 else None
 
     def workers_for(self, count: int) -> list[Worker]:
         """Return so many workers, the first with the network's gradient vector."""
