@@ -19,7 +19,7 @@ from nd.checks import check_choice
 from nd.part import Part, pure
 from nd.typing import Array
 
-from .regularization import Regularization, different
+from .regularization import Regularization, different, indicator
 from .step import CELLS
 from .updaters import Updater
 
@@ -114,10 +114,8 @@ class Block(NamedTuple):
 
     updater: Updater
     segments: tuple[Segment, ...]
-    state_starts: tuple[int, ...]
-    """Where in the vector of states each state would begin if it covered the whole flat vector."""
-    penalties: tuple[Regularization, ...]
-    """Of all its segments, each once."""
+    state_starts: tuple[int, ...]  # where each state would begin if it covered the whole flat vector
+    penalties: tuple[Regularization, ...]  # of all its segments, each once
 
     @property
     def place(self) -> slice:
@@ -143,8 +141,7 @@ class Key(NamedTuple):
 
     step: StepFunction
     divide: bool
-    others: int
-    """Gradients that are added to the first."""
+    others: int  # gradients that are added to the first
 
 
 Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
@@ -160,6 +157,7 @@ class Chunk:
     number : int
         Of the block.
     block : Block
+        Replaced by one with another updater where rates change; then without `formulas`, which are what was compiled.
     penalties : sequence of (Regularization, int, array or None)
         Those that hold for some elements at least: the penalty, its number among those of all blocks, and ones where it
         holds, None where that is everywhere.
@@ -173,13 +171,8 @@ class Chunk:
         block: Block,
         penalties: Sequence[tuple[Regularization, int, Array | None]],
     ) -> None:
-        self.start, self.stop, self.number, self._block, self._penalties = start, stop, number, block, penalties
-        self._formulas: dict[object, Callable[..., None]] = {}
-
-    def take(self, block: Block) -> None:
-        """Have the updater of another block, which begins and ends where this one's does."""
-        self._block = block
-        self._formulas.clear()
+        self.start, self.stop, self.number, self.block, self._penalties = start, stop, number, block, penalties
+        self.formulas: dict[object, Callable[..., None]] = {}
 
     def update(
         self,
@@ -206,25 +199,25 @@ class Chunk:
             Whether it is the last chunk, which counts the update.
         """
         params, gradient, state, *others = vectors
-        place, block = slice(self.start, self.stop), self._block
+        place, block = slice(self.start, self.stop), self.block
         states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
         ones = [where for _, _, where in self._penalties if where is not None]
         arrays = (scratch[: self.stop - self.start], params[place], gradient[place], *(x[place] for x in others))
         divisor, of_penalties, of_updaters = numbers
         coefficients = [of_penalties[penalty] for _, penalty, _ in self._penalties]
         guarded = (1 + last) * bool(cells)
-        formula = self._formulas.get((key, guarded))
+        formula = self.formulas.get((key, guarded))
         if formula is None:
             formula = partial(self._compute, key, guarded)
             parts: list[Part] = [block.updater, *block.penalties]
             if all(part.pure for part in parts) and getattr(key.step, "pure", False):
                 formula = nd.elementwise(formula, scratch=(0,))
-            self._formulas[key, guarded] = formula
+            self.formulas[key, guarded] = formula
         formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[self.number])
 
     def _compute(self, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
         """Update on what `update` hands over, element by element; `guarded` is 2 for the last chunk on a device."""
-        block, more = self._block, iter(rest)
+        block, more = self.block, iter(rest)
         some = sum(where is not None for _, _, where in self._penalties)
         counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(self._penalties))
         others, states, ones, cells, (divisor,), coefficients = [tuple(islice(more, count)) for count in counts]
@@ -293,10 +286,5 @@ def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularizatio
 def _where(penalty: Regularization, block: Block, start: int, stop: int, dtype: str) -> Array | None:
     """Return ones for the elements of a stretch that have a penalty, and zeros; None where all have it."""
     inside = [segment for segment in block.segments if segment.start < stop and segment.stop > start]
-    if all(penalty in segment.regularization for segment in inside):
-        return None
-    where = nd.zeros(stop - start, dtype=dtype)
-    for segment in inside:
-        if penalty in segment.regularization:
-            nd.fill(where[max(segment.start, start) - start : min(segment.stop, stop) - start], 1.0)
-    return where
+    everywhere = all(penalty in segment.regularization for segment in inside)
+    return None if everywhere else indicator(inside, penalty, start, stop, dtype)

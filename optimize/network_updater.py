@@ -120,7 +120,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
             for chunk in (chunk for chunks in self._shares for chunk in chunks):
-                chunk.take(self._blocks[chunk.number])
+                chunk.block, chunk.formulas = self._blocks[chunk.number], {}
             return
         with within(self._backend):
             _move_states(before, self._blocks, self._states)

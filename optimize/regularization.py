@@ -210,10 +210,11 @@ class MergedPenaltySum(PenaltySum):
         super().__init__(penalties)
         self._params = params
         self._different = different(penalty for segment in segments for penalty in segment.regularization)
-        self._indicators = [_indicator(segments, penalty, params) for penalty in self._different]
+        n, dtype = params.shape[0], nd.dtype_name(params)
+        self._indicators = [indicator(segments, penalty, 0, n, dtype) for penalty in self._different]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), _broken_elements(gradient)))
-        self._memory = nd.zeros(len(self._different), dtype=nd.dtype_name(params))
+        self._memory = nd.zeros(len(self._different), dtype=dtype)
         self._cells = [nd.reshape_view(self._memory[index : index + 1], ()) for index in range(len(self._different))]
         self._coefficients: list[float] = []
 
@@ -255,10 +256,10 @@ def _broken_elements(gradient: Array) -> Array:
     return nd.sum(nd.where(gradient - gradient >= 0.0, 0.0, 1.0))
 
 
-def _indicator(segments: Sequence[Segment], penalty: Regularization, params: Array) -> Array:
-    """Return ones where the penalty holds, zeros elsewhere."""
-    indicator = nd.zeros(params.shape[0], dtype=nd.dtype_name(params))
+def indicator(segments: Sequence[Segment], penalty: Regularization, start: int, stop: int, dtype: str) -> Array:
+    """Return ones for the elements of a stretch where the penalty holds, zeros elsewhere; the segments lie in it."""
+    ones = nd.zeros(stop - start, dtype=dtype)
     for segment in segments:
         if penalty in segment.regularization:
-            nd.fill(indicator[segment.start : segment.stop], 1.0)
-    return indicator
+            nd.fill(ones[max(segment.start, start) - start : min(segment.stop, stop) - start], 1.0)
+    return ones

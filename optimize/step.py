@@ -84,9 +84,7 @@ class Gradients:
         Of several workers' vectors whose squares are known, the sum of their norms.
         """
         if self.evidence:
-            item, total = self.backend.item, 0.0
-            for square in self.evidence:
-                total += math.sqrt(item(square))
+            total = sum([math.sqrt(self.backend.item(square)) for square in self.evidence])
             if total < math.inf:  # nor NaN
                 return total
         with within(self.backend):
@@ -156,18 +154,12 @@ class StepResult(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Whether an update was taken: then parameters, updater state and constraints have changed, else nothing has.
-
-    Attributes
-    ----------
-    refusal : NumericError or None
-        Why it was refused, as far as that is known without waiting: where the host decides, always.
-    guard, number : who knows it later, and of which update
-    """
+    """Whether an update was taken: then parameters, updater state and constraints have changed, else nothing has."""
 
     refusal: nd.NumericError | None = None
-    guard: DeviceGuard | None = None
-    number: int = 0
+    """Why it was refused, as far as that is known without waiting: where the host decides, always."""
+    guard: DeviceGuard | None = None  # who knows it later
+    number: int = 0  # of the update, for the guard
 
     @property
     def error(self) -> nd.NumericError | None:

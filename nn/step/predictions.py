@@ -32,10 +32,8 @@ class Predictor(Worker):
 
         A state of the whole lies where the next computation of these shapes goes on from it without a copy.
         """
-        if len(rows) == 1:
-            return [self._outputs_of(step.part(rows[0]), keeps_state)]
         parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
-        return [Outputs(outputs, copied(state)) for outputs, state in parts]
+        return [Outputs(outputs, state if len(rows) == 1 else copied(state)) for outputs, state in parts]
 
     def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
         key = (step.key, keeps_state)

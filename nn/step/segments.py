@@ -18,8 +18,7 @@ class Series(NamedTuple):
 
     features: tuple[bool, ...]
     labels: tuple[bool, ...]
-    lengths: tuple[int, ...]
-    """T of them, each once."""
+    lengths: tuple[int, ...]  # T of them, each once
 
 
 def series_in(step: StepInput, rows_are_series: Sequence[bool]) -> Series:

@@ -33,20 +33,6 @@ class SharedNodes:
         The nodes that every step runs, two as one where that is faster; and all, as they are.
     pure : bool
         Whether everything may be recorded.
-    aligned : bool
-        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
-    states : int
-        Arrays that all nodes carry from one segment of a series to the next.
-    stateful : list of (Node, slice)
-        Nodes that carry some, and their place in the state of all.
-    on_final : callable, optional
-        Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
-    keeps : tuple of str
-        Names of nodes whose activations and epsilons are kept.
-    draws : bool
-        Whether there is dropout, or noise on weights.
-    reads_ahead : str or None
-        Label of a layer whose activations depend on later time steps.
     """
 
     def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
@@ -57,15 +43,18 @@ class SharedNodes:
         self.outputs = conf.output_nodes
         self.one_by_one = Fused(self.nodes, self.outputs, dict(conf.losses))
         self.fused = fused(*self.one_by_one)
+        # Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
+        self.states = sum(node.states for node in self.nodes)  # arrays that go from one segment of a series to the next
         stops = accumulate(node.states for node in self.nodes)
         places = [(node, slice(stop - node.states, stop)) for node, stop in zip(self.nodes, stops, strict=True)]
-        self.stateful = [(node, place) for node, place in places if node.states]
-        self.states = sum(node.states for node in self.nodes)
+        self.stateful = [(node, place) for node, place in places if node.states]  # and their place in the state of all
+        # The label of a layer whose activations depend on later time steps.
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
-        self.draws = any(node.layer.has_noise for node in self.nodes)
+        self.draws = any(node.layer.has_noise for node in self.nodes)  # dropout, or noise on weights
+        # Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
         self.on_final: FinalStretch | None = None
-        self.keeps: tuple[str, ...] = ()
+        self.keeps: tuple[str, ...] = ()  # names of nodes whose activations and epsilons are kept
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:
@@ -88,10 +77,6 @@ class SharedNodes:
         """Tell whether parts of a minibatch give what the whole gives, drawing the same numbers."""
         between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
         return between and all(node.layer.may_split(training) for node in self.nodes)
-
-    def meeting_nodes(self, training: bool) -> int:
-        """Return in how many nodes workers with a part of a minibatch each need numbers of one another."""
-        return sum(node.layer.has_to_meet(training) for node in self.nodes)
 
     def propagation(self, params: Array, gradient: Array, one_by_one: bool = False) -> Propagation:
         """Return the nodes at work on such vectors, in memory of their own: those of a step, or one by one."""

@@ -34,29 +34,22 @@ OnForward = Callable[[Sequence[Array], list[Array]], None]
 class Pass(NamedTuple):
     """What a worker computes of its rows, beside its gradient: in memory that the next pass uses again."""
 
-    loss: Array
-    """Summed over the rows."""
-    evidence: tuple[Array, ...] | None
-    """From `StepGuard.observe`; None where nobody has looked."""
+    loss: Array  # summed over the rows
+    evidence: tuple[Array, ...] | None  # from `StepGuard.observe`; None where nobody has looked
     state: State
-    kept: tuple[KeptArrays, ...] = ()
-    """Of the nodes that somebody has asked to keep, in their order."""
+    kept: tuple[KeptArrays, ...] = ()  # of the nodes that somebody has asked to keep, in their order
 
 
-Run = Callable[[], Pass]
-"""Computes a part."""
+Run = Callable[[], Pass]  # computes a part
 
 
 class Part(NamedTuple):
     """Examples of a minibatch that are computed in one piece."""
 
     step: StepInput
-    seat: nd.Seat = nd.ALONE
-    """Where layers meet those of other workers."""
-    alone: bool = True
-    """Whether the gradient is the worker's, and no other part's is added."""
-    random: Random | None = None
-    """Drawn from; None for the generator in force."""
+    seat: nd.Seat = nd.ALONE  # where layers meet those of other workers
+    alone: bool = True  # whether the gradient is the worker's, and no other part's is added
+    random: Random | None = None  # drawn from; None for the generator in force
 
 
 class Worker:
@@ -83,12 +76,10 @@ class Worker:
     def propagation(self) -> Propagation:
         """Return the nodes, made when they are first needed: on traceable vectors where their steps are recorded."""
         traced = self._shared.pure and not nd.is_eager()
-        propagation = self._propagations.get(traced)
-        if propagation is None:
+        if traced not in self._propagations:
             vectors = self._shared.vectors.params, self._vector
-            params, gradient = map(nd.traceable, vectors) if traced else vectors
-            propagation = self._propagations[traced] = self._shared.propagation(params, gradient)
-        return propagation
+            self._propagations[traced] = self._shared.propagation(*(map(nd.traceable, vectors) if traced else vectors))
+        return self._propagations[traced]
 
     def task(self, part: Part) -> Run:
         """Return what writes the gradient of a part."""
@@ -207,7 +198,7 @@ class GradientComputer:
 
     def __init__(self, shared: SharedNodes) -> None:
         self.shared = shared
-        meetings = 2 * shared.meeting_nodes(training=True)  # one each way
+        meetings = 2 * sum(node.layer.has_to_meet(training=True) for node in shared.nodes)  # once each way
         self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meetings)
         self._meeting = cache(nd.meeting)  # recordings hold its seats
         self.workers = [Worker(shared, shared.vectors.gradient)]
@@ -292,8 +283,7 @@ class GradientComputer:
     ) -> tuple[Pass, tuple[Array, ...], Array | float]:
         """Let every worker compute its share; return what is beside the gradient, further gradients, the penalties."""
         count, vectors = len(plan.workers), self.shared.vectors
-        workers, meeting = self.workers_for(count), self.meeting_of(count)
-        seats = [nd.ALONE] * count if meeting is None else meeting.seats
+        workers, (meeting, seats) = self.workers_for(count), self.meeting_of(count)
         parts = [
             [Part(step.part(rows), seat, len(own) == 1) for rows in own]
             for own, seat in zip(plan.workers, seats, strict=True)
@@ -341,9 +331,10 @@ class GradientComputer:
         twin.set_state(generator.get_state())
         return twin
 
-    def meeting_of(self, count: int) -> nd.Meeting | None:
-        """Return where so many workers meet; None where they do not."""
-        return self._meeting(count) if self.plans.meetings and count > 1 else None
+    def meeting_of(self, count: int) -> tuple[nd.Meeting | None, Sequence[nd.Seat]]:
+        """Return where so many workers meet, None where they do not, and a seat for each."""
+        meeting = self._meeting(count) if self.plans.meetings and count > 1 else None
+        return meeting, [nd.ALONE] * count if meeting is None else meeting.seats
 
     def workers_for(self, count: int) -> list[Worker]:
         """Return so many workers, the first with the network's gradient vector."""
