@@ -8,7 +8,7 @@ treated alike, one updater with its penalties; backends say how long it may be, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
@@ -148,31 +148,18 @@ Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
 """Divisor, coefficients of all blocks' penalties, of every block's updater: floats, or arrays ``[]``."""
 
 
+@dataclass(eq=False)
 class Chunk:
-    """A stretch of the flat vectors that is treated alike: what an update does with it.
+    """A stretch of the flat vectors that is treated alike: what an update does with it."""
 
-    Parameters
-    ----------
-    start, stop : int
-    number : int
-        Of the block.
-    block : Block
-        Replaced by one with another updater where rates change; then without `formulas`, which are what was compiled.
-    penalties : sequence of (Regularization, int, array or None)
-        Those that hold for some elements at least: the penalty, its number among those of all blocks, and ones where it
-        holds, None where that is everywhere.
-    """
-
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        number: int,
-        block: Block,
-        penalties: Sequence[tuple[Regularization, int, Array | None]],
-    ) -> None:
-        self.start, self.stop, self.number, self.block, self._penalties = start, stop, number, block, penalties
-        self.formulas: dict[object, Callable[..., None]] = {}
+    start: int
+    stop: int
+    number: int  # of the block
+    block: Block  # replaced by one with another updater where rates change; then without the formulas
+    penalties: Sequence[tuple[Regularization, int, Array | None]]
+    """Those that hold for some elements at least, their numbers among all blocks', and ones where they hold; None where
+    that is everywhere."""
+    formulas: dict[object, Callable[..., None]] = field(default_factory=dict)
 
     def update(
         self,
@@ -201,10 +188,10 @@ class Chunk:
         params, gradient, state, *others = vectors
         place, block = slice(self.start, self.stop), self.block
         states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
-        ones = [where for _, _, where in self._penalties if where is not None]
+        ones = [where for _, _, where in self.penalties if where is not None]
         arrays = (scratch[: self.stop - self.start], params[place], gradient[place], *(x[place] for x in others))
         divisor, of_penalties, of_updaters = numbers
-        coefficients = [of_penalties[penalty] for _, penalty, _ in self._penalties]
+        coefficients = [of_penalties[penalty] for _, penalty, _ in self.penalties]
         guarded = (1 + last) * bool(cells)
         formula = self.formulas.get((key, guarded))
         if formula is None:
@@ -218,8 +205,8 @@ class Chunk:
     def _compute(self, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
         """Update on what `update` hands over, element by element; `guarded` is 2 for the last chunk on a device."""
         block, more = self.block, iter(rest)
-        some = sum(where is not None for _, _, where in self._penalties)
-        counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(self._penalties))
+        some = sum(where is not None for _, _, where in self.penalties)
+        counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(self.penalties))
         others, states, ones, cells, (divisor,), coefficients = [tuple(islice(more, count)) for count in counts]
         changing = (params, *states)
         before = tuple(map(nd.copy, changing)) if guarded else ()
@@ -230,7 +217,7 @@ class Chunk:
         place = iter(ones)
         penalties = [
             (penalty, coefficient if where is None else nd.multiply(next(place), coefficient))
-            for (penalty, _, where), coefficient in zip(self._penalties, coefficients, strict=True)
+            for (penalty, _, where), coefficient in zip(self.penalties, coefficients, strict=True)
         ]
         for penalty, coefficient in penalties:
             if not penalty.post_updater:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import nd
@@ -17,32 +18,16 @@ if TYPE_CHECKING:
 MOST_PLANS = 1000  # keys that are remembered
 
 
+@dataclass(eq=False)
 class Plans:
-    """Division of minibatches: as the backend wishes, where no part of the network minds.
+    """Division of minibatches: as the backend wishes, where no part of the network minds."""
 
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    splits : bool
-        Whether examples meet nowhere.
-    products : int
-        Matrix products that every one of the forward pass stands for.
-    meetings : int
-        How often workers have to meet.
-    keeping : Keeping
-        Of the activations.
-    """
-
-    def __init__(
-        self,
-        conf: NetworkConfiguration,
-        splits: bool,
-        products: int,
-        meetings: int = 0,
-        keeping: Keeping = Keeping.INPUTS,
-    ) -> None:
-        self.conf, self.splits, self.products, self.keeping, self.meetings = conf, splits, products, keeping, meetings
-        self.known: dict[object, nd.WorkPlan] = {}
+    conf: NetworkConfiguration
+    splits: bool  # whether examples meet nowhere
+    products: int  # matrix products that every one of the forward pass stands for
+    meetings: int = 0  # how often workers have to meet
+    keeping: Keeping = Keeping.INPUTS  # of the activations
+    known: dict[object, nd.WorkPlan] = field(default_factory=dict)
 
     def of(self, step: StepInput) -> nd.WorkPlan:
         """Return the plan for inputs of those shapes; raise SizeError where no memory of this size holds them."""

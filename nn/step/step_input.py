@@ -120,7 +120,8 @@ class StepInput:
                 f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
                 "As many as threads will ever compute are enough."
             )
-        return StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
+        same = shards == self.shards
+        return self if same else StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
 
     def shard_of(self, rows: slice, draws: bool) -> StepInput:
         """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
@@ -132,5 +133,4 @@ class StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.examples:
             return self
-
         return self.with_arrays(mapped(lambda x: None if x is None else x[rows, ...], self.arrays))

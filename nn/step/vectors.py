@@ -55,7 +55,7 @@ class FlatVectors:
         flat = nd.reshape_view(self.params, (self.layout.length,))
         decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
         self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
-        self.guard = StepGuard(self.penalty_sum)
+        self.guard = StepGuard(self.penalty_sum if self.penalties else None)
         if decides is not None:
             from optimize.device_guard import DeviceGuard  # which no host needs
 

@@ -103,8 +103,10 @@ class StochasticGradientDescent(OfModel):
 
     def abandon(self) -> None:
         """Settle what the device has still to say, where training ends by another error."""
-        self.model.updater.guard.settle(self.model)
+        model = self.reference()
+        model.updater.guard.settle(model)
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
-        self.model.updater.guard.check(self.model)
+        model = self.reference()
+        model.updater.guard.check(model)
