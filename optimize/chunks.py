@@ -214,9 +214,9 @@ class Chunk:
             nd.addi(gradient, other)
         if key.divide and block.segments[0].divided:
             nd.divi(gradient, divisor)
-        place = iter(ones)
+        left = iter(ones)
         penalties = [
-            (penalty, coefficient if where is None else nd.multiply(next(place), coefficient))
+            (penalty, coefficient if where is None else nd.multiply(next(left), coefficient))
             for (penalty, _, where), coefficient in zip(self.penalties, coefficients, strict=True)
         ]
         for penalty, coefficient in penalties:
@@ -224,7 +224,8 @@ class Chunk:
                 penalty.apply(params, gradient, scratch, coefficient)
         updater: Any = block.updater
         returned = updater.apply(gradient, states, scratch, tuple(more))
-        if nd.is_array(returned) and all(returned is not array for array in (gradient, *states, scratch)):
+        given = (None, gradient, *states, scratch)
+        if all(returned is not one for one in given) and nd.is_array(returned):
             raise nd.ConfigurationError(  # nobody looks at it
                 f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another "
                 "array returned. Write nd.assign(gradient, ...)."

@@ -288,14 +288,12 @@ class NetworkUpdater(metaclass=ExplainedType):
 
     def saved(self) -> list[Array]:
         """Return copies of the parameters ``[n]`` and of all states."""
-        with within(self._backend):
-            return [nd.copy(array) for array in (self.params, self._states)]
+        return [nd.copy(array) for array in (self.params, self._states)]
 
     def restore(self, saved: Sequence[Array]) -> None:
         """Take what `saved` returned back."""
-        with within(self._backend):
-            for array, old in zip((self.params, self._states), saved, strict=True):
-                nd.assign(array, old)
+        for array, old in zip((self.params, self._states), saved, strict=True):
+            nd.assign(array, old)
 
     def is_finite(self) -> bool:
         """Tell whether all parameters and states are finite."""
