@@ -84,7 +84,9 @@ class Gradients:
         Of several workers' vectors whose squares are known, the sum of their norms.
         """
         if self.evidence:
-            total = sum([math.sqrt(self.backend.item(square)) for square in self.evidence])
+            item, total = self.backend.item, 0.0
+            for square in self.evidence:
+                total += math.sqrt(item(square))
             if total < math.inf:  # nor NaN
                 return total
         with within(self.backend):
