@@ -7,8 +7,8 @@ treated alike, one updater with its penalties; backends say how long it may be, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
@@ -19,7 +19,7 @@ from nd.checks import check_choice
 from nd.part import Part, pure
 from nd.typing import Array
 
-from .regularization import Regularization
+from .regularization import Regularization, different, indicator
 from .step import CELLS
 from .updaters import Updater
 
@@ -114,80 +114,59 @@ class Block(NamedTuple):
 
     updater: Updater
     segments: tuple[Segment, ...]
-    state_starts: tuple[int, ...]
-    """Where in the vector of states each state would begin if it covered the whole flat vector."""
-
-    def start_states(self, state: Array) -> None:
-        """Put the updater's initial state into ``state [1, m]``, which is 0."""
-        first, stop = self.segments[0].start, self.segments[-1].stop
-        for begin, value in zip(self.state_starts, self.updater.initial_state, strict=True):
-            if value != 0.0 and stop > first:
-                nd.fill(state[0, begin + first : begin + stop], value)
+    state_starts: tuple[int, ...]  # where each state would begin if it covered the whole flat vector
+    penalties: tuple[Regularization, ...]  # of all its segments, each once
 
     @property
-    def running(self) -> bool:
-        """Whether its segments are."""
-        return self.segments[0].running
-
-    @property
-    def divided(self) -> bool:
-        """Whether its segments are."""
-        return self.segments[0].divided
+    def place(self) -> slice:
+        """Its elements of the flat vector."""
+        return slice(self.segments[0].start, self.segments[-1].stop)
 
 
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     """Return the blocks of a vector, and the length of all their states."""
     blocks, offset = [], 0
-    keys = ("updater", "running", "divided", "resting")
-    for (updater, *_), run in groupby(segments, key=attrgetter(*keys)):
+    for (updater, *_), run in groupby(segments, key=attrgetter("updater", "running", "divided", "resting")):
         alike = tuple(run)
         first, length = alike[0].start, alike[-1].stop - alike[0].start
-        states = len(updater.state_names)
-        blocks.append(Block(updater, alike, tuple(offset + number * length - first for number in range(states))))
-        offset += length * states
+        starts = tuple(offset + number * length - first for number in range(len(updater.state_names)))
+        penalties = different(penalty for segment in alike for penalty in segment.regularization)
+        blocks.append(Block(updater, alike, starts, penalties))
+        offset += length * len(starts)
     return blocks, offset
 
 
+class Key(NamedTuple):
+    """What decides on the operations of an update."""
+
+    step: StepFunction
+    divide: bool
+    others: int  # gradients that are added to the first
+
+
+Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
+"""Divisor, coefficients of all blocks' penalties, of every block's updater: floats, or arrays ``[]``."""
+
+
+@dataclass(eq=False)
 class Chunk:
-    """A stretch of the flat vectors that is treated alike: what an update does with it.
+    """A stretch of the flat vectors that is treated alike: what an update does with it."""
 
-    Parameters
-    ----------
-    start, stop : int
-    number : int
-        Of the block that it belongs to.
-    block : Block
-    penalties : sequence of (Regularization, int, array or None)
-        Those that hold for some elements at least: the penalty, its number among all of the network's, and ones where
-        it holds, None where that is everywhere.
-    """
-
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        number: int,
-        block: Block,
-        penalties: Sequence[tuple[Regularization, int, Array | None]],
-    ) -> None:
-        self.start, self.stop, self.number, self._block = start, stop, number, block
-        self._penalties = [penalty for penalty, _, _ in penalties]
-        self._places = [place for _, place, _ in penalties]
-        self._where = [where for _, _, where in penalties]
-        self._formulas: dict[tuple[object, ...], Callable[..., None]] = {}
-
-    def take(self, block: Block) -> None:
-        """Have the updater of another block, which begins and ends where this one's does."""
-        self._block = block
-        self._formulas.clear()
+    start: int
+    stop: int
+    number: int  # of the block
+    block: Block  # replaced by one with another updater where rates change; then without the formulas
+    penalties: Sequence[tuple[Regularization, int, Array | None]]
+    """Those that hold for some elements at least, their numbers among all blocks', and ones where they hold; None where
+    that is everywhere."""
+    formulas: dict[object, Callable[..., None]] = field(default_factory=dict)
 
     def update(
         self,
         vectors: Sequence[Array],
         scratch: Array,
-        numbers: tuple[Any, Sequence[Any], Sequence[Sequence[Any]]],
-        step: StepFunction,
-        divide: bool,
+        numbers: Numbers,
+        key: Key,
         cells: tuple[Array, ...],
         last: bool,
     ) -> None:
@@ -201,108 +180,65 @@ class Chunk:
             Parameters, gradient, states, then gradients that are added to the gradient first.
         scratch : array
             At least as long as the chunk.
-        numbers : (divisor, coefficients of all penalties, coefficients of every block's updater)
-            Floats, or arrays ``[]``.
-        step : StepFunction
-        divide : bool
         cells : tuple of array ``[]``
             Those of a `DeviceGuard`: with them the update is undone where it must not be.
         last : bool
             Whether it is the last chunk, which counts the update.
         """
         params, gradient, state, *others = vectors
-        place, block = slice(self.start, self.stop), self._block
+        place, block = slice(self.start, self.stop), self.block
         states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
-        step = negative_gradient_step if block.running else step
-        divide = divide and block.divided
-        where = [ones for ones in self._where if ones is not None]
+        ones = [where for _, _, where in self.penalties if where is not None]
         arrays = (scratch[: self.stop - self.start], params[place], gradient[place], *(x[place] for x in others))
-        divisor, coefficients, of_updaters = numbers
-        of_penalties = [coefficients[place] for place in self._places]
-        formula = self._formula(step, divide, len(others), (1 + last) * bool(cells))
-        formula(*arrays, *states, *where, *cells, divisor, *of_penalties, *of_updaters[self.number])
-
-    def _formula(self, step: StepFunction, divide: bool, others: int, guarded: int) -> Callable[..., None]:
-        """Return what `update` does; `guarded` is 0 without a device's guard, 2 for the last chunk."""
-        key = (step, divide, others, guarded)
-        formula = self._formulas.get(key)
+        divisor, of_penalties, of_updaters = numbers
+        coefficients = [of_penalties[penalty] for _, penalty, _ in self.penalties]
+        guarded = (1 + last) * bool(cells)
+        formula = self.formulas.get((key, guarded))
         if formula is None:
-            updater, states = self._block.updater, len(self._block.state_starts)
-            everywhere = [(penalty, ones is None) for penalty, ones in zip(self._penalties, self._where, strict=True)]
-            formula = partial(_update, updater, everywhere, step, divide, others, states, guarded)
-            parts: list[Part] = [updater, *self._penalties]
-            if all(part.pure for part in parts) and getattr(step, "pure", False):
+            formula = partial(self._compute, key, guarded)
+            parts: list[Part] = [block.updater, *block.penalties]
+            if all(part.pure for part in parts) and getattr(key.step, "pure", False):
                 formula = nd.elementwise(formula, scratch=(0,))
-            self._formulas[key] = formula
-        return formula
+            self.formulas[key, guarded] = formula
+        formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[self.number])
 
+    def _compute(self, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
+        """Update on what `update` hands over, element by element; `guarded` is 2 for the last chunk on a device."""
+        block, more = self.block, iter(rest)
+        some = sum(where is not None for _, _, where in self.penalties)
+        counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(self.penalties))
+        others, states, ones, cells, (divisor,), coefficients = [tuple(islice(more, count)) for count in counts]
+        changing = (params, *states)
+        before = tuple(map(nd.copy, changing)) if guarded else ()
+        for other in others:
+            nd.addi(gradient, other)
+        if key.divide and block.segments[0].divided:
+            nd.divi(gradient, divisor)
+        left = iter(ones)
+        penalties = [
+            (penalty, coefficient if where is None else nd.multiply(next(left), coefficient))
+            for (penalty, _, where), coefficient in zip(self.penalties, coefficients, strict=True)
+        ]
+        for penalty, coefficient in penalties:
+            if not penalty.post_updater:
+                penalty.apply(params, gradient, scratch, coefficient)
+        updater: Any = block.updater
+        returned = updater.apply(gradient, states, scratch, tuple(more))
+        given = (None, gradient, *states, scratch)
+        if all(returned is not one for one in given) and nd.is_array(returned):
+            raise nd.ConfigurationError(  # nobody looks at it
+                f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another "
+                "array returned. Write nd.assign(gradient, ...)."
+            )
+        for penalty, coefficient in penalties:
+            if penalty.post_updater:
+                penalty.apply(params, gradient, scratch, coefficient)
+        step = negative_gradient_step if block.segments[0].running else key.step
+        step(params, gradient, 1.0)
+        if guarded:
+            from .device_guard import protect  # which no host needs
 
-def _update(
-    updater: Updater,
-    penalties: Sequence[tuple[Regularization, bool]],
-    step: StepFunction,
-    divide: bool,
-    others: int,
-    states: int,
-    guarded: int,
-    scratch: Array,
-    params: Array,
-    gradient: Array,
-    *rest: Any,
-) -> None:
-    """Update on what `Chunk.update` hands over, element by element."""
-    more = iter(rest)
-    added, of_state = _next(more, others), _next(more, states)
-    where = [None if everywhere else next(more) for _, everywhere in penalties]
-    cells = _next(more, CELLS if guarded else 0)
-    changing = (params, *of_state)
-    before = tuple(nd.copy(array) for array in changing) if guarded else ()
-    for other in added:
-        nd.addi(gradient, other)
-    divisor = next(more)
-    if divide:
-        nd.divi(gradient, divisor)
-    of_penalties = [
-        (penalty, coefficient if ones is None else nd.multiply(ones, coefficient))
-        for (penalty, _), ones, coefficient in zip(penalties, where, _next(more, len(penalties)), strict=True)
-    ]
-    for penalty, coefficient in of_penalties:
-        if not penalty.post_updater:
-            penalty.apply(params, gradient, scratch, coefficient)
-    returned = updater.apply(gradient, of_state, scratch, tuple(more))  # type: ignore[func-returns-value]
-    if returned is not None:
-        _check_returned(updater, returned, (gradient, *of_state, scratch))
-    for penalty, coefficient in of_penalties:
-        if penalty.post_updater:
-            penalty.apply(params, gradient, scratch, coefficient)
-    step(params, gradient, 1.0)
-    if guarded:
-        from .device_guard import protect  # which no host needs
-
-        protect(cells, changing, before, guarded == 2)
-
-
-def _next(more: Iterator[object], count: int) -> tuple[Any, ...]:
-    return tuple(islice(more, count))
-
-
-def _check_returned(updater: Updater, returned: object, written: Sequence[Array]) -> None:
-    """Raise ConfigurationError where an updater has returned a new array: nobody looks at it."""
-    if nd.is_array(returned) and all(returned is not array for array in written):
-        raise nd.ConfigurationError(
-            f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another array "
-            "returned. Write nd.assign(gradient, ...)."
-        )
-
-
-def penalties_of(blocks: Sequence[Block]) -> dict[tuple[int, int], tuple[Updater, Regularization]]:
-    """Return every penalty of every block once, with the block's updater: (block, id of the penalty) -> both."""
-    return {
-        (number, id(penalty)): (block.updater, penalty)
-        for number, block in enumerate(blocks)
-        for segment in block.segments
-        for penalty in segment.regularization
-    }
+            protect(cells, changing, before, guarded == 2)
 
 
 def shares_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[list[Chunk]]:
@@ -316,36 +252,33 @@ def shares_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[
     for chunk in _chunks_of(blocks, plan, dtype):
         middle = (chunk.start + chunk.stop) // 2
         shares[sum(stop <= middle for _, stop in plan.shares)].append(chunk)
-    return shares
+    return [share for share in shares if share]
 
 
 def _chunks_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
-    places = {key: place for place, key in enumerate(penalties_of(blocks))}
     chunks: list[Chunk] = []
+    before = 0
     for number, block in enumerate(blocks):
-        if block.segments[0].resting is not None:
-            continue
         for regularization, first, stop in _alike(block, plan.most_merged):
             for start in range(first, stop, plan.chunk):
                 chunk_end = min(start + plan.chunk, stop)
                 penalties = [
-                    (penalty, places[number, id(penalty)], _where(penalty, block, start, chunk_end, dtype))
+                    (penalty, before + block.penalties.index(penalty), _where(penalty, block, start, chunk_end, dtype))
                     for penalty in regularization
                 ]
                 chunks.append(Chunk(start, chunk_end, number, block, penalties))
+        before += len(block.penalties)
     return chunks
 
 
 def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
     """Yield the runs of a block's elements that are treated in one go, with the penalties on some of them at least."""
-    if most_merged:
-        different: list[Regularization] = []
-        for segment in block.segments:
-            different += [penalty for penalty in segment.regularization if penalty not in different]
-        if len(different) <= most_merged:
-            yield tuple(different), block.segments[0].start, block.segments[-1].stop
-            return
-    for regularization, run in groupby(block.segments, key=lambda segment: segment.regularization):
+    if block.segments[0].resting is not None:
+        return
+    if most_merged and len(block.penalties) <= most_merged:
+        yield block.penalties, block.place.start, block.place.stop
+        return
+    for regularization, run in groupby(block.segments, key=attrgetter("regularization")):
         alike = list(run)
         yield regularization, alike[0].start, alike[-1].stop
 
@@ -353,10 +286,5 @@ def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularizatio
 def _where(penalty: Regularization, block: Block, start: int, stop: int, dtype: str) -> Array | None:
     """Return ones for the elements of a stretch that have a penalty, and zeros; None where all have it."""
     inside = [segment for segment in block.segments if segment.start < stop and segment.stop > start]
-    if all(penalty in segment.regularization for segment in inside):
-        return None
-    where = nd.zeros(stop - start, dtype=dtype)
-    for segment in inside:
-        if penalty in segment.regularization:
-            nd.fill(where[max(segment.start, start) - start : min(segment.stop, stop) - start], 1.0)
-    return where
+    everywhere = all(penalty in segment.regularization for segment in inside)
+    return None if everywhere else indicator(inside, penalty, start, stop, dtype)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby, repeat, starmap
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.classes import ExplainedType
@@ -18,16 +18,17 @@ from nd.typing import Array
 
 from .chunks import (
     Block,
+    Key,
+    Numbers,
     Segment,
     StepFunction,
     blocks_of,
     negative_gradient_step,
-    penalties_of,
     shares_of,
     update_alone,
 )
 from .gradient_normalization import NormalizedLayer
-from .step import TAME, Gradients, Outcome, StepGuard, StepResult, check_counts
+from .step import TAME, Outcome, StepGuard, StepResult, check_counts
 from .updaters import Updater
 from .updaters.base import check_coefficients
 
@@ -35,23 +36,9 @@ if TYPE_CHECKING:
     from .constraints import Constraining
     from .running import Running
 
-Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
-"""Divisor, coefficients of all penalties, coefficients of every block's updater."""
-
-
-class _Key(NamedTuple):
-    """What decides on the operations of an update."""
-
-    step: StepFunction
-    divide: bool
-    others: int
-    """Gradients that are added to the first."""
-
 
 class NetworkUpdater(metaclass=ExplainedType):
     """The updaters of a whole network over its flat parameter and gradient vectors.
-
-    Every step of the update runs on one chunk while it is in the cache, then on the next.
 
     Parameters
     ----------
@@ -68,6 +55,12 @@ class NetworkUpdater(metaclass=ExplainedType):
 
     Attributes
     ----------
+    params, gradient : array ``[n]``
+        Views of the network's vectors.
+    state : array ``[1, m]``
+        Of all updaters.
+    normalizes : bool
+        Whether it normalises gradients.
     recordings : list of Recordings
         One for every worker.
     lock : context manager
@@ -91,20 +84,18 @@ class NetworkUpdater(metaclass=ExplainedType):
     ) -> None:
         self.guard, self.constraints = guard or StepGuard(), constraints
         self.lock: Any = NOTHING
-        self._normalized = tuple(normalized)
-        states = self._group(segments)
-        self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
+        self.normalizes, self._normalized = bool(normalized), tuple(normalized)
+        self._backend, self._dtype = nd.backend(), nd.dtype_name(params)
+        self.state = nd.zeros(1, self._group(segments), dtype=self._dtype)
         for block in self._blocks:
-            block.start_states(self.state)
-        self._backend = nd.backend()
+            for begin, value in zip(block.state_starts, block.updater.initial_state, strict=True):
+                if value != 0.0 and block.place.stop > block.place.start:
+                    nd.fill(self.state[0, begin + block.place.start : begin + block.place.stop], value)
         flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
-        self._vectors = (flat[0], flat[1], flat[2])
-        self._gradient = flat[1]
-        self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
-        self._dtype = nd.dtype_name(params)
+        self.params, self.gradient, self._states = flat
+        self._divided = [self.gradient[place] for place in _runs(self._blocks, "divided")]
         self._cut()
         self._others: tuple[Array, ...] = ()  # further workers' gradients that recordings know
-        self._seen: Gradients | None = None  # of which is known that they are in the gradient vector
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -129,10 +120,10 @@ class NetworkUpdater(metaclass=ExplainedType):
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
             for chunk in (chunk for chunks in self._shares for chunk in chunks):
-                chunk.take(self._blocks[chunk.number])
+                chunk.block, chunk.formulas = self._blocks[chunk.number], {}
             return
         with within(self._backend):
-            _move_states(before, self._blocks, self._vectors[2])
+            _move_states(before, self._blocks, self._states)
             self._cut()
 
     def states_of(self, start: int, stop: int) -> list[Array]:
@@ -143,28 +134,25 @@ class NetworkUpdater(metaclass=ExplainedType):
     def _group(self, segments: Sequence[Segment]) -> int:
         """Make the blocks of segments; return the length of all their states."""
         self._blocks, states = blocks_of(segments)
-        self._counts: list[int] | list[None] = []
+        self._counts: list[int] = []
         """Of every block's coefficients, once they were looked at."""
         self._numbers: Numbers = (1, (), ())  # of the last update
         self._gain_of: tuple[object, float] = (None, 0.0)
         """Coefficients, and by what an update with them may exceed its gradient."""
-        self._penalties = list(penalties_of(self._blocks).values())
-        updaters = [block.updater for block in self._blocks]
+        self._penalties = [(block.updater, penalty) for block in self._blocks for penalty in block.penalties]
+        updaters = self.updaters
         parts: list[Part] = [*updaters, *(penalty for _, penalty in self._penalties)]
         self._pure = all(part.pure for part in parts)
-        rated: Any = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
-        plain = rated is not None and isinstance(rated.learning_rate, (int, float))
-        self._rate = float(rated.learning_rate) if plain else math.nan if rated is None else rated
+        self._rated = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
         return states
 
     def learning_rate_at(self, iteration: int, epoch: int) -> float:
         """Return the rate of the first block that has one; NaN where none has."""
-        rate = self._rate
-        return rate.learning_rate_at(iteration, epoch) if isinstance(rate, Updater) else rate
+        return math.nan if self._rated is None else self._rated.learning_rate_at(iteration, epoch)
 
     def _cut(self) -> None:
         """Make the chunks of every worker, and its recordings."""
-        plan = nd.plan_update(self._gradient.shape[0])
+        plan = nd.plan_update(self.gradient.shape[0])
         self._shares = shares_of(self._blocks, plan, self._dtype)
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
@@ -174,22 +162,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         """The parameters that are not trained but follow the minibatches."""
         from .running import Running  # which searches along lines need, and nobody else
 
-        return Running(_runs(self._blocks, lambda block: block.running), self._vectors[0], self._gradient)
-
-    @property
-    def params(self) -> Array:
-        """The parameters ``[n]``, a view of the network's vector."""
-        return self._vectors[0]
-
-    @property
-    def gradient(self) -> Array:
-        """The gradient vector ``[n]``, a view of the network's."""
-        return self._gradient
-
-    @property
-    def normalizes(self) -> bool:
-        """Whether it normalises gradients."""
-        return bool(self._normalized)
+        return Running(_runs(self._blocks, "running"), self.params, self.gradient)
 
     @property
     def updaters(self) -> list[Updater]:
@@ -206,16 +179,15 @@ class NetworkUpdater(metaclass=ExplainedType):
         array ``[n]``
             The gradient vector itself.
         """
-        params, gradient, _ = self._vectors
         with computing(self._backend):
             self._divide(divisor)
             self.running.set_aside()
             for segment in (segment for block in self._blocks for segment in block.segments):
                 place = slice(segment.start, segment.stop)
                 for penalty in segment.regularization:
-                    scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=nd.dtype_name(params))
-                    penalty.apply(params[place], gradient[place], scratch, penalty.at(iteration, epoch))
-        return gradient
+                    scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=self._dtype)
+                    penalty.apply(self.params[place], self.gradient[place], scratch, penalty.at(iteration, epoch))
+        return self.gradient
 
     def update(
         self, result: StepResult, iteration: int, epoch: int, step: StepFunction = negative_gradient_step
@@ -246,79 +218,65 @@ class NetworkUpdater(metaclass=ExplainedType):
         counted = type(iteration) is type(epoch) is int and iteration >= 0 <= epoch
         if type(result) is not StepResult or not counted:
             iteration, epoch = check_counts(result, iteration, epoch)
-        with self.lock:
-            if result.gradients is not self._seen or result.number not in (None, result.gradients.number):
-                result.gradients.check_holds(self._gradient, result.number)
-                self._seen = result.gradients
+        with self.lock, NOTHING if state.backend is self._backend else within(self._backend):  # as it is in fit
+            result.gradients.check_holds(self.gradient, result.number)
             norm, error = self.guard.judged(result, iteration)
             if error is not None:
                 return Outcome(error)
-            if state.backend is self._backend:  # as in the steps of a network, unless a hook hears them
-                return self._update(result, iteration, epoch, step, norm)
-            with within(self._backend):
-                return self._update(result, iteration, epoch, step, norm)
+            penalties = tuple([penalty.coefficient_for(one, iteration, epoch) for one, penalty in self._penalties])
+            coefficients: Any = tuple([block.updater.coefficients(iteration, epoch) for block in self._blocks])
+            if self._normalized:
+                self._normalize(result)
+            others = result.gradients.take()
+            key = Key(step, result.divisor != 1 and not self._normalized, len(others))
+            known = self.guard.knows(key)
+            if not known or _lengths(coefficients) != self._counts:
+                given = zip(self.updaters, coefficients, self._counts or repeat(None), strict=False)
+                self._counts = list(starmap(check_coefficients, given))
+                coefficients = tuple(map(tuple, coefficients))  # of lists too
+            numbers = (result.divisor if key.divide else 1, penalties, coefficients)
+            if numbers == self._numbers:
+                numbers = self._numbers  # itself, which a recording has read
+            self._numbers = numbers
+            tame = norm * self._gain(coefficients) < TAME**2 and (not penalties or max(map(abs, penalties)) < TAME)
+            run = partial(self._run, key, others, numbers, known, (iteration + 1, epoch))
+            if known and tame:
+                run()
+                return self.guard.taken(iteration)
+            return self.guard.carry_out(iteration, self, run, key, tame)
 
-    def _update(self, result: StepResult, iteration: int, epoch: int, step: StepFunction, norm: float) -> Outcome:
-        divide = result.divisor != 1 and not self._normalized
-        penalties = tuple([penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties])
-        coefficients: Any = tuple([block.updater.coefficients(iteration, epoch) for block in self._blocks])
-        if self._normalized:
-            self._normalize(result)
-        others = result.gradients.take()
-        key = _Key(step, divide, len(others))
-        known = self.guard.knows(key)
-        if not known or _lengths(coefficients) != self._counts:
-            self._check_coefficients(coefficients)
-            coefficients = tuple(map(tuple, coefficients))  # of lists too
-        numbers = (result.divisor if divide else 1, penalties, coefficients)
-        if numbers == self._numbers:
-            numbers = self._numbers  # itself, which a recording has read
-        self._numbers = numbers
-        tame = norm * self._gain(coefficients) < TAME**2 and (not penalties or max(map(abs, penalties)) < TAME)
-        run = partial(self._run, key, others, numbers, known, (iteration + 1, epoch))
-        if known and tame:
-            run()
-            return self.guard.taken(iteration)
-        return self.guard.carry_out(iteration, self, run, key, tame)
-
-    def _run(
-        self, key: _Key, others: tuple[Array, ...], numbers: Numbers, known: bool, counts: tuple[int, int]
-    ) -> bool:
+    def _run(self, key: Key, others: tuple[Array, ...], numbers: Numbers, known: bool, counts: tuple[int, int]) -> bool:
         """Update in all shares; tell whether that was recorded, or replayed."""
         recorded = self._pure and getattr(key.step, "pure", False) and not state.eager
         recorded = recorded and (not others or self._knows(others))
+
+        def share(number: int) -> None:
+            update = partial(self._pass, number, key, others, recorded)
+            if recorded:
+                self.recordings[number].run(key, update, numbers)
+            else:
+                with nd.backend().quiet():
+                    update(numbers)
+
         if len(self._shares) == 1:
-            self._run_share(0, key, recorded, others, numbers)
+            share(0)
         else:
-            shares = range(len(self._shares))
-            nd.run_tasks([partial(self._run_share, n, key, recorded, others, numbers) for n in shares], light=True)
+            nd.run_tasks([partial(share, number) for number in range(len(self._shares))], light=True)
         if self.constraints is None or key.step is update_alone:
             return recorded
         self.constraints.apply(*counts, self.guard, check=not known)
         return recorded and self.constraints.pure
 
-    def _run_share(self, number: int, key: _Key, recorded: bool, others: tuple[Array, ...], numbers: Numbers) -> None:
-        """Update what one worker has."""
-        if not self._shares[number]:
-            return
-        if recorded:
-            self.recordings[number].run(key, partial(self._pass, number, key, others, True), numbers)
-        else:
-            with nd.backend().quiet():
-                self._pass(number, key, others, False, numbers)
-
-    def _pass(self, number: int, key: _Key, others: tuple[Array, ...], traced: bool, numbers: Numbers) -> Array:
-        """Update one chunk after the other; return an array that was written."""
-        step, divide, _ = key
-        chunks, vectors = self._shares[number], (*self._vectors, *others)
+    def _pass(self, number: int, key: Key, others: tuple[Array, ...], traced: bool, numbers: Numbers) -> Array:
+        """Update one chunk of a share after the other; return an array that was written."""
+        chunks, vectors = self._shares[number], (self.params, self.gradient, self._states, *others)
         vectors = tuple(map(nd.traceable, vectors)) if traced else vectors
         scratch = self._scratch[number]
         if traced or scratch is None:
-            longest = max(chunk.stop - chunk.start for chunk in chunks)
-            scratch = nd.create_uninitialized(longest, dtype=self._dtype)
+            scratch = nd.create_uninitialized(max(chunk.stop - chunk.start for chunk in chunks), dtype=self._dtype)
             self._scratch[number] = None if traced else scratch
         for chunk in chunks:
-            chunk.update(vectors, scratch, numbers, step, divide, self.guard.cells, chunk is chunks[-1])
+            chunk.update(vectors, scratch, numbers, key, self.guard.cells, chunk is chunks[-1])
         return vectors[0]
 
     def _knows(self, others: tuple[Array, ...]) -> bool:
@@ -327,26 +285,18 @@ class NetworkUpdater(metaclass=ExplainedType):
             self._others = others
         return all(map(operator.is_, others, self._others))
 
-    def _check_coefficients(self, coefficients: Sequence[tuple[object, ...]]) -> None:
-        """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
-        known = self._counts or [None] * len(self._blocks)
-        given = zip(self._blocks, coefficients, known, strict=True)
-        self._counts = [check_coefficients(block.updater, its_own, count) for block, its_own, count in given]
-
     def saved(self) -> list[Array]:
         """Return copies of the parameters ``[n]`` and of all states."""
-        with within(self._backend):
-            return [nd.copy(array) for array in (self._vectors[0], self._vectors[2])]
+        return [nd.copy(array) for array in (self.params, self._states)]
 
     def restore(self, saved: Sequence[Array]) -> None:
         """Take what `saved` returned back."""
-        with within(self._backend):
-            for array, old in zip((self._vectors[0], self._vectors[2]), saved, strict=True):
-                nd.assign(array, old)
+        for array, old in zip((self.params, self._states), saved, strict=True):
+            nd.assign(array, old)
 
     def is_finite(self) -> bool:
         """Tell whether all parameters and states are finite."""
-        return all(nd.all_finite(array) for array in (self._vectors[0], self._vectors[2]))
+        return all(nd.all_finite(array) for array in (self.params, self._states))
 
     def _gain(self, coefficients: tuple[tuple[object, ...], ...]) -> float:
         """Return by what an update may exceed its gradient."""
@@ -361,7 +311,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         with self._backend.quiet():
             self._divide(result.divisor)
             for layer in self._normalized:
-                layer.apply(self._gradient)
+                layer.apply(self.gradient)
 
     def _divide(self, divisor: int) -> None:
         for part in self._divided if divisor != 1 else ():
@@ -373,13 +323,13 @@ def _lengths(coefficients: tuple[object, ...]) -> list[int]:
     return [len(its_own) if type(its_own) is tuple else -1 for its_own in coefficients]
 
 
-def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple[int, int]]:
-    """Return start and stop of every maximal run of blocks for which something holds."""
+def _runs(blocks: Sequence[Block], kind: str) -> list[slice]:
+    """Return the place of every maximal run of blocks whose segments are of a kind."""
     runs = []
-    for held, run in groupby(blocks, key=holds):
+    for held, run in groupby(blocks, key=lambda block: getattr(block.segments[0], kind)):
         alike = list(run)
         if held:
-            runs.append((alike[0].segments[0].start, alike[-1].segments[-1].stop))
+            runs.append(slice(alike[0].place.start, alike[-1].place.stop))
     return runs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -123,17 +123,23 @@ class _Times(Schedule):
 
 def merged(penalties: Sequence[Regularization]) -> tuple[Regularization, ...]:
     """Return the penalties with equal ones as one, of which the coefficient is so many times as large."""
-    different: list[Regularization] = []
-    for penalty in penalties:
-        if penalty not in different:
-            different.append(penalty)
-    for place, penalty in enumerate(different):
+    once = list(different(penalties))
+    for place, penalty in enumerate(once):
         times = list(penalties).count(penalty)
         if times > 1:
             value = penalty.coefficient
             value = _Times(value, times) if isinstance(value, Schedule) else times * value
-            different[place] = replace(penalty, coefficient=value)
-    return tuple(different)
+            once[place] = replace(penalty, coefficient=value)
+    return tuple(once)
+
+
+def different(penalties: Iterable[Regularization]) -> tuple[Regularization, ...]:
+    """Return the penalties without those that equal one before them."""
+    once: list[Regularization] = []
+    for penalty in penalties:  # some have schedules that cannot be hashed
+        if penalty not in once:
+            once.append(penalty)
+    return tuple(once)
 
 
 REGULARIZATIONS: dict[str, type[Regularization]] = {
@@ -154,7 +160,6 @@ class PenaltySum:
 
     def __init__(self, penalties: Sequence[tuple[Array, Regularization]]) -> None:
         self._penalties = list(penalties)
-        self.is_none = not self._penalties
 
     def at(self, iteration: int, epoch: int) -> Array | float:
         """Return the sum, with the coefficients in force; 0 without penalties."""
@@ -204,13 +209,12 @@ class MergedPenaltySum(PenaltySum):
     ) -> None:
         super().__init__(penalties)
         self._params = params
-        self._different: list[Regularization] = []
-        for segment in segments:
-            self._different += [penalty for penalty in segment.regularization if penalty not in self._different]
-        self._indicators = [_indicator(segments, penalty, params) for penalty in self._different]
+        self._different = different(penalty for segment in segments for penalty in segment.regularization)
+        n, dtype = params.shape[0], nd.dtype_name(params)
+        self._indicators = [indicator(segments, penalty, 0, n, dtype) for penalty in self._different]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), _broken_elements(gradient)))
-        self._memory = nd.zeros(len(self._different), dtype=nd.dtype_name(params))
+        self._memory = nd.zeros(len(self._different), dtype=dtype)
         self._cells = [nd.reshape_view(self._memory[index : index + 1], ()) for index in range(len(self._different))]
         self._coefficients: list[float] = []
 
@@ -252,10 +256,10 @@ def _broken_elements(gradient: Array) -> Array:
     return nd.sum(nd.where(gradient - gradient >= 0.0, 0.0, 1.0))
 
 
-def _indicator(segments: Sequence[Segment], penalty: Regularization, params: Array) -> Array:
-    """Return ones where the penalty holds, zeros elsewhere."""
-    indicator = nd.zeros(params.shape[0], dtype=nd.dtype_name(params))
+def indicator(segments: Sequence[Segment], penalty: Regularization, start: int, stop: int, dtype: str) -> Array:
+    """Return ones for the elements of a stretch where the penalty holds, zeros elsewhere; the segments lie in it."""
+    ones = nd.zeros(stop - start, dtype=dtype)
     for segment in segments:
         if penalty in segment.regularization:
-            nd.fill(indicator[segment.start : segment.stop], 1.0)
-    return indicator
+            nd.fill(ones[max(segment.start, start) - start : min(segment.stop, stop) - start], 1.0)
+    return ones

@@ -13,7 +13,7 @@ class Running:
 
     Parameters
     ----------
-    places : sequence of (start, stop)
+    places : sequence of slice
         Where they lie.
     params, gradient : arrays ``[n]``
 
@@ -23,9 +23,9 @@ class Running:
     must not go along it. `NetworkUpdater.update` needs none of this.
     """
 
-    def __init__(self, places: Sequence[tuple[int, int]], params: Array, gradient: Array) -> None:
-        self._params = [params[start:stop] for start, stop in places]
-        self._ways = [gradient[start:stop] for start, stop in places]
+    def __init__(self, places: Sequence[slice], params: Array, gradient: Array) -> None:
+        self._params = [params[place] for place in places]
+        self._ways = [gradient[place] for place in places]
         self._aside: list[Array] = []
 
     def set_aside(self) -> None:

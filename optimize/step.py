@@ -33,17 +33,16 @@ class Gradients:
 
     Attributes
     ----------
-    first : array ``[n]``
     number : int
         Of the computation whose gradient it is; another from the moment on when an update takes it.
     evidence : tuple of array, or None
         What a `StepGuard` has seen: the sums of every vector's squares; on a device nothing. None: not looked at yet.
     """
 
-    __slots__ = ("_backend", "_more", "evidence", "first", "number")
+    __slots__ = ("_more", "backend", "evidence", "first", "number")
 
     def __init__(self, first: Array) -> None:
-        self._backend, self.first, self.number = nd.backend(), first, 0
+        self.backend, self.first, self.number = nd.backend(), first, 0
         self._more: tuple[Array, ...] = ()
         self.evidence: tuple[Array, ...] | None = None
 
@@ -56,15 +55,10 @@ class Gradients:
         """Return the gradient ``[n]``, to be read or written: what was seen of it before counts no longer."""
         more, self._more, self.evidence = self._more, (), None
         if more:
-            with within(self._backend), self._backend.quiet():
+            with within(self.backend), self.backend.quiet():
                 for other in more:
                     nd.addi(self.first, other)
         return self.first
-
-    def read(self, value: Array) -> float:
-        """Return a number ``[]`` that was computed with the gradient, whatever the current backend is."""
-        with within(self._backend):
-            return nd.item(value)
 
     def take(self) -> tuple[Array, ...]:
         """Hand over the vectors beside the first to an update, which adds them to it and overwrites it."""
@@ -73,7 +67,7 @@ class Gradients:
 
     def check_holds(self, vector: Array, number: int | None) -> None:
         """Raise ConfigurationError unless a network's gradient vector ``[n]`` holds the computation of that number."""
-        if vector.shape[0] and not self._backend.may_share_memory(self.first, vector):
+        if self.first is not vector and vector.shape[0] and not self.backend.may_share_memory(self.first, vector):
             raise nd.ConfigurationError(
                 "update: the result must be of this network's own computation, got another's. Compute it with "
                 "compute_gradient_and_score of the network whose updater this is."
@@ -90,13 +84,13 @@ class Gradients:
         Of several workers' vectors whose squares are known, the sum of their norms.
         """
         if self.evidence:
-            item, total = self._backend.item, 0.0
+            item, total = self.backend.item, 0.0
             for square in self.evidence:
                 total += math.sqrt(item(square))
             if total < math.inf:  # nor NaN
                 return total
-        with within(self._backend):
-            return self._backend.quietly(_norm, self.whole())
+        with within(self.backend):
+            return self.backend.quietly(_norm, self.whole())
 
 
 def _norm(gradient: Array) -> float:
@@ -147,8 +141,10 @@ class StepResult(NamedTuple):
     @property
     def score(self) -> float:
         """The regularised score, before the update: mean or summed loss, and the penalties. Waits for a device."""
-        known = self.known_score
-        return self.gradients.read(self.loss / self.divisor + self.penalty) if known is None else known
+        if self.known_score is not None:
+            return self.known_score
+        with within(self.gradients.backend):
+            return nd.item(self.loss / self.divisor + self.penalty)
 
     def gradient(self) -> Array:
         """Return the gradient ``[n]``, the network's vector: an update takes what is written into it."""
@@ -160,18 +156,12 @@ class StepResult(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Whether an update was taken: then parameters, updater state and constraints have changed, else nothing has.
-
-    Attributes
-    ----------
-    refusal : NumericError or None
-        Why it was refused, as far as that is known without waiting: where the host decides, always.
-    guard, number : who knows it later, and of which update
-    """
+    """Whether an update was taken: then parameters, updater state and constraints have changed, else nothing has."""
 
     refusal: nd.NumericError | None = None
-    guard: DeviceGuard | None = None
-    number: int = 0
+    """Why it was refused, as far as that is known without waiting: where the host decides, always."""
+    guard: DeviceGuard | None = None  # who knows it later
+    number: int = 0  # of the update, for the guard
 
     @property
     def error(self) -> nd.NumericError | None:
@@ -212,8 +202,7 @@ class StepGuard:
 
     def penalty(self, iteration: int, epoch: int) -> Array | float:
         """Return the sum of the penalties on the parameters, for the step that begins."""
-        penalties = self.penalties
-        return 0.0 if penalties is None or penalties.is_none else penalties.at(iteration, epoch)
+        return 0.0 if self.penalties is None else self.penalties.at(iteration, epoch)
 
     def observe(self, loss: Array, gradient: Array) -> tuple[Array, ...]:
         """See the summed loss and the gradient ``[n]`` of a step; can be recorded. Return the sum of its squares."""
@@ -252,16 +241,8 @@ class StepGuard:
     ) -> Outcome:
         """Run an update of parameters and states; take it back where it raises, or leaves something not finite.
 
-        Parameters
-        ----------
-        iteration : int
-        updater : NetworkUpdater
-        run : callable
-            Tells whether it runs from recordings from now on.
-        key : object
-            What `knows` is asked for.
-        tame : bool
-            Whether it cannot overflow.
+        `run` tells whether it runs from recordings from now on, as `knows` says of its `key`. A `tame` one cannot
+        overflow.
         """
         saved = updater.saved()
         try:

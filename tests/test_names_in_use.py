@@ -29,7 +29,7 @@ _OPTIMIZER = "between fit, its optimizer and the updaters"
 INNER: dict[str, str] = {
     "BaseOptimizer": _OPTIMIZER,
     **dict.fromkeys(
-        ("abandon", "belong_to_model", "normalizes", "post_updater", "resting", "set_updaters", "states_of"), _OPTIMIZER
+        ("abandon", "belong_to_model", "post_updater", "resting", "set_updaters", "states_of"), _OPTIMIZER
     ),
     **dict.fromkeys(
         ("builder_fields", "builder_ignored", "builder_names", "builder_unused", "builder_verbs"), _BUILDER

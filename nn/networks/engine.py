@@ -273,7 +273,7 @@ class Engine:
         """Return the activations of every output outside of training, new arrays: `output` of any network."""
         with self.lock, Restoring(), self.on_backend():
             batch = self.features_of(xs, features_masks, labels_masks)
-            outputs = self.outputs.outputs(batch.step_without_labels(self.shared_nodes.initial_state))
+            outputs, _ = self.outputs.outputs(batch.step_without_labels(self.shared_nodes.initial_state))
             formats = self.shared_nodes.conf.formats.outputs
             return tuple(map(outward, outputs, formats)) if any(batch.labels_last) else outputs
 

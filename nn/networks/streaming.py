@@ -46,7 +46,7 @@ class Streaming(NetworkCore):
         with engine.lock, Restoring(), engine.on_backend():
             batch, are_steps = self._set_pieces("rnn_time_step", xs)
             step = batch.step_without_labels(self._stored_for)
-            outputs, state = engine.outputs.outputs_and_state(step)
+            outputs, state = engine.outputs.outputs(step, keeps_state=True)
             if state:
                 engine.stored = state
             if are_steps:

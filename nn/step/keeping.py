@@ -23,16 +23,8 @@ class KeptArrays(NamedTuple):
 
 
 class Keeping:
-    """Copies activations and epsilons of some nodes during one pass.
+    """Copies activations and epsilons of the nodes of some names during one pass.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    names : collection of str
-        Of those whose arrays are kept.
-
-    Notes
-    -----
     Of two that run as one the first gives its activations on the way; its epsilon is what the second by itself makes of
     what comes back to both.
     """

@@ -20,47 +20,21 @@ NETWORK_INPUT = -1
 
 
 class Node(NamedTuple):
-    """A layer or vertex in its place.
-
-    Attributes
-    ----------
-    name : str
-    position : int
-        In the order in which nodes run, which is also that of their parameters in the flat vector.
-    layer : LayerRuntime or VertexRuntime
-        The same object for all workers.
-    preprocessor : InputPreProcessor or None
-        Applied between the input and the layer.
-    inputs : tuple of Source
-        Where what comes in comes from: nodes of the list of nodes, or features.
-    needs_epsilon : tuple of bool
-        For each input whether there is anything to train above it.
-    trained : bool
-        Whether there is anything to train in the node or above it.
-    states : int
-        Arrays that the layer carries from one segment of a series to the next.
-    joins : bool
-        Whether it is a vertex, which takes several inputs.
-    params_at : int
-        The position whose parameters it uses: its own, or that of a node with which it shares them.
-    outputs : int
-        Arrays of activations.
-    inner : (str, LayerRuntime), optional
-        Of two that run as one the name of the first, and the second by itself: `name` is that of the second.
-    """
+    """A layer or vertex in its place."""
 
     name: str
-    position: int
-    layer: Any
-    preprocessor: InputPreProcessor | None
-    inputs: tuple[Source, ...]
-    needs_epsilon: tuple[bool, ...]
-    trained: bool
-    states: int
-    joins: bool
-    params_at: int
-    outputs: int = 1
+    position: int  # in the order in which nodes run, which is also that of their parameters in the flat vector
+    layer: Any  # a LayerRuntime or VertexRuntime, the same object for all workers
+    preprocessor: InputPreProcessor | None  # applied between the input and the layer
+    inputs: tuple[Source, ...]  # where what comes in comes from: nodes of the list of nodes, or features
+    needs_epsilon: tuple[bool, ...]  # for each input whether there is anything to train above it
+    trained: bool  # whether there is anything to train in the node or above it
+    states: int  # arrays that the layer carries from one segment of a series to the next
+    joins: bool  # whether it is a vertex, which takes several inputs
+    params_at: int  # the position whose parameters it uses: its own, or that of a node with which it shares them
+    outputs: int = 1  # arrays of activations
     inner: tuple[str, Any] | None = None
+    """Of two that run as one the name of the first, and the second by itself: `name` is that of the second."""
 
 
 def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...]:

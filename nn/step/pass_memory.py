@@ -66,13 +66,7 @@ class PassMemory:
     def after_forward(self, number: int, xs: Sequence[Array], mask: Array | None) -> None:
         """Where there is no way back, give back a node's scratch, and what it was the last to read.
 
-        Parameters
-        ----------
-        number : int
-        xs : sequence of array
-            Activations of the node.
-        mask : array, or None
-            Theirs.
+        `xs` are its activations, with their mask.
         """
         if self._way_back or self._arena.size < self.little:
             return
@@ -100,11 +94,7 @@ class PassMemory:
     def after_backward(self, number: int, epsilons: Iterable[Array]) -> None:
         """Give back the memory of a node that is through, but for what lies under gradients that go on.
 
-        Parameters
-        ----------
-        number : int
-        epsilons : iterable of array
-            Those that nodes above have yet to take; those of losses lie in the memory of their own nodes.
+        Those are the `epsilons` that nodes above have yet to take; those of losses lie in memory of their own nodes.
         """
         if self._arena.size < self.little:
             return

@@ -24,23 +24,17 @@ class Arrival(NamedTuple):
 class WayBack(NamedTuple):
     """How far the way back has come, which may go from one node to another."""
 
-    written: set[int]
-    """Positions whose gradients a node has written."""
-    users: Counter[int]
-    """Position -> nodes with its parameters that are still to come."""
+    written: set[int]  # positions whose gradients a node has written
+    users: Counter[int]  # position -> nodes with its parameters that are still to come
 
 
 class ForwardPass(NamedTuple):
     """The result of a forward pass."""
 
-    nodes: range
-    """Numbers of those that ran."""
-    arrivals: dict[Source, Arrival]
-    """Everything that nodes and the network's inputs have given."""
-    kept: dict[int, Kept]
-    """Needed by the way back, of every node."""
-    state: tuple[Array, ...]
-    """Of all nodes, after it."""
+    nodes: range  # numbers of those that ran
+    arrivals: dict[Source, Arrival]  # everything that nodes and the network's inputs have given
+    kept: dict[int, Kept]  # needed by the way back, of every node
+    state: tuple[Array, ...]  # of all nodes, after it
     way_back: WayBack
 
     @property
@@ -53,7 +47,5 @@ class Losses(NamedTuple):
     """The loss of a minibatch, summed over examples and outputs, and with what the way back begins."""
 
     loss: Array
-    deltas: dict[int, Array]
-    """dL/dz of the nodes of outputs, whose layers have a loss."""
-    epsilons: dict[Source, Array]
-    """dL/d(activations) of activations that are losses."""
+    deltas: dict[int, Array]  # dL/dz of the nodes of outputs, whose layers have a loss
+    epsilons: dict[Source, Array]  # dL/d(activations) of activations that are losses

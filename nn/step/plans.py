@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import nd
 
 from ..conf.activation_memory import Keeping, check_activations
-from ..conf.work import FORWARD_ONLY, input_type_of, work_of
+from ..conf.work import input_type_of, work_of
 from .step_input import StepInput
 
 if TYPE_CHECKING:
@@ -16,51 +18,33 @@ if TYPE_CHECKING:
 MOST_PLANS = 1000  # keys that are remembered
 
 
+@dataclass(eq=False)
 class Plans:
-    """Division of minibatches: as the backend wishes, where no part of the network minds.
+    """Division of minibatches: as the backend wishes, where no part of the network minds."""
 
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    splits : bool
-        Whether examples meet nowhere.
-    products : int
-        Matrix products that every one of the forward pass stands for.
-    meetings : int
-        How often workers have to meet.
-    """
-
-    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meetings: int = 0) -> None:
-        self.conf, self.splits, self.products, self.meetings = conf, splits, products, meetings
-        self.keeping = Keeping.INPUTS if products > FORWARD_ONLY else Keeping.NOTHING
-        self.known: dict[object, nd.WorkPlan] = {}
+    conf: NetworkConfiguration
+    splits: bool  # whether examples meet nowhere
+    products: int  # matrix products that every one of the forward pass stands for
+    meetings: int = 0  # how often workers have to meet
+    keeping: Keeping = Keeping.INPUTS  # of the activations
+    known: dict[object, nd.WorkPlan] = field(default_factory=dict)
 
     def of(self, step: StepInput) -> nd.WorkPlan:
         """Return the plan for inputs of those shapes; raise SizeError where no memory of this size holds them."""
         plan = self.known.get(step.key)
         if plan is None:
-            types = self.types_of(step)
-            plan = nd.plan_work(step.examples, self._work(step, types) if self.splits else None)
+            shapes, types, work = [x.shape for x in step.features], None, None
+            with suppress(nd.NdError):  # where something does not fit, which the layers then say of the whole
+                types = self.conf.node_types(list(map(input_type_of, shapes)))
+            if self.splits and types is not None and self._fit(step, types):
+                work = work_of(self.conf, types, shapes, self.products)._replace(meetings=self.meetings)
+            plan = nd.plan_work(step.examples, work)
             if types is not None:
                 rows = sum(max(part.stop - part.start for part in parts) for parts in plan.workers)
-                check_activations(self.conf, [x.shape for x in step.features], types, rows, self.keeping)
+                check_activations(self.conf, shapes, types, rows, self.keeping)
             if len(self.known) < MOST_PLANS:
                 self.known[step.key] = plan
         return plan
-
-    def types_of(self, step: StepInput) -> list[NodeTypes] | None:
-        """Return the types of all nodes; None where something does not fit, which the layers then say of the whole."""
-        try:
-            return self.conf.node_types([input_type_of(x.shape) for x in step.features])
-        except nd.NdError:
-            return None
-
-    def _work(self, step: StepInput, types: list[NodeTypes] | None) -> nd.Work | None:
-        """Return what an example costs; None where something does not fit."""
-        if types is None or not self._fit(step, types):
-            return None
-        work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
-        return work._replace(meetings=self.meetings)
 
     def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
         """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""

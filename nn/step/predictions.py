@@ -9,9 +9,9 @@ from typing import NamedTuple
 import nd
 from nd.typing import Array
 
-from ..conf.activation_memory import Keeping, check_activations
+from ..conf.activation_memory import Keeping
 from ..conf.work import FORWARD_ONLY
-from .plans import MOST_PLANS, Plans
+from .plans import Plans
 from .shared_nodes import SharedNodes, State
 from .step_input import Arrays, StepArrays, StepInput
 from .worker import Worker, copied, joined
@@ -32,10 +32,8 @@ class Predictor(Worker):
 
         A state of the whole lies where the next computation of these shapes goes on from it without a copy.
         """
-        if len(rows) == 1:
-            return [self._outputs_of(step.part(rows[0]), keeps_state)]
         parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
-        return [Outputs(outputs, copied(state)) for outputs, state in parts]
+        return [Outputs(outputs, state if len(rows) == 1 else copied(state)) for outputs, state in parts]
 
     def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
         key = (step.key, keeps_state)
@@ -54,40 +52,23 @@ class Predictor(Worker):
 
 
 class OutputComputer:
-    """The activations of the outputs outside of training.
-
-    Parameters
-    ----------
-    shared : SharedNodes
-    """
+    """The activations of the outputs outside of training."""
 
     def __init__(self, shared: SharedNodes) -> None:
         self.shared = shared
-        self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
+        self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY, keeping=Keeping.NOTHING)
+        self._whole = Plans(shared.conf, False, FORWARD_ONLY, keeping=Keeping.EVERYTHING)
         self.workers: list[Predictor] = []
-        self._checked: set[object] = set()
 
     def check_whole(self, features: Sequence[Array]) -> None:
         """Raise SizeError where the activations of all nodes for such features fit into no memory of this size."""
-        step = StepInput(tuple(features))
-        if step.key not in self._checked:
-            types = self.plans.types_of(step)
-            if types is not None:
-                check_activations(
-                    self.shared.conf, [x.shape for x in features], types, step.examples, Keeping.EVERYTHING
-                )
-            if len(self._checked) < MOST_PLANS:
-                self._checked.add(step.key)
+        self._whole.of(StepInput(tuple(features)))
 
-    def outputs(self, step: StepInput) -> Arrays:
-        """Return a new array ``[N, ...]`` for every output."""
-        return self._computed(step, False)[0]
+    def outputs(self, step: StepInput, keeps_state: bool = False) -> Outputs:
+        """Return a new array ``[N, ...]`` for every output, and where wanted the state after it.
 
-    def outputs_and_state(self, step: StepInput) -> tuple[Arrays, State]:
-        """Return the same, and the state after it, in memory that a step with the next state of these shapes reuses."""
-        return self._computed(step, True)
-
-    def _computed(self, step: StepInput, keeps_state: bool) -> tuple[Arrays, State]:
+        That lies in memory that a step with the next state of these shapes reuses.
+        """
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
             self.workers.append(Predictor(self.shared, self.shared.vectors.gradient))
@@ -96,7 +77,4 @@ class OutputComputer:
             for worker, parts in zip(self.workers, plan.workers, strict=False)
         ]
         # Workers with several parts say nothing of their weight: only an undivided minibatch is known to be light.
-        parts = [part for of_worker in nd.run_tasks(tasks, plan.undivided and plan.light) for part in of_worker]
-        if len(parts) == 1:
-            return parts[0]
-        return joined([part.arrays for part in parts]), joined([part.state for part in parts])
+        return joined([part for of_worker in nd.run_tasks(tasks, plan.undivided and plan.light) for part in of_worker])

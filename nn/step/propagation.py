@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -153,7 +152,7 @@ class Propagation:
     def _arrivals(self, step: StepInput, start: int) -> dict[Source, Arrival]:
         arrivals = {}
         for number, (x, mask) in enumerate(zip(step.features, step.features_masks, strict=True)):
-            x = nd.to_input_order(x, partial(_numbered, self._features, number))
+            x = nd.to_input_order(x, lambda name, shape, at=number: self._features(f"{name}{at}", shape))
             arrivals[Source(start - 1 - number)] = Arrival(x, mask, x.shape[0])
         return arrivals
 
@@ -369,8 +368,3 @@ def _hand_on(waiting: dict[Source, Array], source: Source, below: Array | None) 
     """Add what comes back to a node, or an input of the network, to what has come before."""
     if below is not None:
         waiting[source] = nd.addi(waiting[source], below) if source in waiting else below
-
-
-def _numbered(buffers: Any, number: int, name: str, shape: tuple[int, ...]) -> Array:
-    """Return memory under a name of an input's own."""
-    return buffers(f"{name}{number}", shape)

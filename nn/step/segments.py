@@ -18,8 +18,7 @@ class Series(NamedTuple):
 
     features: tuple[bool, ...]
     labels: tuple[bool, ...]
-    lengths: tuple[int, ...]
-    """T of them, each once."""
+    lengths: tuple[int, ...]  # T of them, each once
 
 
 def series_in(step: StepInput, rows_are_series: Sequence[bool]) -> Series:
@@ -34,20 +33,9 @@ def series_in(step: StepInput, rows_are_series: Sequence[bool]) -> Series:
 def segments_of(step: StepInput, series: Series, conf: NetworkConfiguration, stateful: bool) -> list[StepInput]:
     """Return views of the segments of series of one length, each with how the way back through it goes.
 
-    Parameters
-    ----------
-    step : StepInput
-    series : Series
-        In it; their lengths are one.
-    conf : NetworkConfiguration
-        Says how long segments are.
-    stateful : bool
-        Whether layers carry anything from one to the next.
-
-    Notes
-    -----
-    The last segment has what is left. What is no series comes into each as it is. Source: DL4J
-    ``ComputationGraph.doTruncatedBPTT``. Differs: masks of what is no series stay as they are, where Java fails.
+    `stateful` says whether layers carry anything from one to the next. The last segment has what is left. What is no
+    series comes into each as it is. Source: DL4J ``ComputationGraph.doTruncatedBPTT``. Differs: masks of what is no
+    series stay as they are, where Java fails.
     """
     (times,), length = series.lengths, conf.tbptt_fwd_length
     segments = []

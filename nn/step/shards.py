@@ -31,17 +31,15 @@ def compute_in_shards(computer: GradientComputer, step: StepInput, on_forward: O
     check_shards(shared)
     rows = [slice(r * step.examples // count, (r + 1) * step.examples // count) for r in range(count)]
     present = [place.stop > place.start for place in rows]
-    meeting = computer.meeting_of(sum(present))
+    meeting, seats = computer.meeting_of(sum(present))
     borders = [border for border in nd.plan_shards(count, meeting is not None) if any(present[slice(*border)])]
-    seats = iter([nd.ALONE] * count if meeting is None else meeting.seats)
-    generator, draws = nd.random.get_random(), shared.draws
-    steps = [step.shard_of(place, draws) if there else None for place, there in zip(rows, present, strict=True)]
-    parts = [
-        None
-        if one is None
-        else Part(one, next(seats), False, computer.twin_of(generator, one.shard) if draws else None)
-        for one in steps
-    ]
+    generator, free = nd.random.get_random(), iter(seats)
+    parts: list[Part | None] = [None] * count
+    for number, place in enumerate(rows):
+        if present[number]:
+            shard = step.shard_of(place, shared.draws)
+            twin = computer.twin_of(generator, shard.shard) if shared.draws else None
+            parts[number] = Part(shard, next(free), False, twin)
     workers = computer.workers_for(len(borders))
     runs = computer.runs(workers, [parts[slice(*border)] for border in borders], meeting, on_forward, step)
     tasks = [partial(summed, worker, own) for worker, own in zip(workers, runs, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from nd.typing import Array
 
 from ..conf.nodes import sources_of
 from ..vertices.runtime import VertexRuntime
-from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
+from .nodes import NETWORK_INPUT, Fused, fused, nodes_of
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ FinalStretch = Callable[[int, int, int], object]
 class SharedNodes:
     """The nodes of a network and its vectors, shared by all workers.
 
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    vectors : FlatVectors
-
     Attributes
     ----------
     nodes : tuple of Node
@@ -38,20 +33,6 @@ class SharedNodes:
         The nodes that every step runs, two as one where that is faster; and all, as they are.
     pure : bool
         Whether everything may be recorded.
-    aligned : bool
-        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
-    states : int
-        Arrays that all nodes carry from one segment of a series to the next.
-    stateful : list of (Node, slice)
-        Nodes that carry some, and their place in the state of all.
-    on_final : callable, optional
-        Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
-    keeps : tuple of str
-        Names of nodes whose activations and epsilons are kept.
-    draws : bool
-        Whether there is dropout, or noise on weights.
-    reads_ahead : str or None
-        Label of a layer whose activations depend on later time steps.
     """
 
     def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
@@ -62,13 +43,18 @@ class SharedNodes:
         self.outputs = conf.output_nodes
         self.one_by_one = Fused(self.nodes, self.outputs, dict(conf.losses))
         self.fused = fused(*self.one_by_one)
+        # Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
-        self.stateful = places_of_states(self.nodes)
-        self.states = sum(node.states for node in self.nodes)
+        self.states = sum(node.states for node in self.nodes)  # arrays that go from one segment of a series to the next
+        stops = accumulate(node.states for node in self.nodes)
+        places = [(node, slice(stop - node.states, stop)) for node, stop in zip(self.nodes, stops, strict=True)]
+        self.stateful = [(node, place) for node, place in places if node.states]  # and their place in the state of all
+        # The label of a layer whose activations depend on later time steps.
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
-        self.draws = any(node.layer.has_noise for node in self.nodes)
+        self.draws = any(node.layer.has_noise for node in self.nodes)  # dropout, or noise on weights
+        # Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
         self.on_final: FinalStretch | None = None
-        self.keeps: tuple[str, ...] = ()
+        self.keeps: tuple[str, ...] = ()  # names of nodes whose activations and epsilons are kept
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:
@@ -91,10 +77,6 @@ class SharedNodes:
         """Tell whether parts of a minibatch give what the whole gives, drawing the same numbers."""
         between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
         return between and all(node.layer.may_split(training) for node in self.nodes)
-
-    def meeting_nodes(self, training: bool) -> int:
-        """Return in how many nodes workers with a part of a minibatch each need numbers of one another."""
-        return sum(node.layer.has_to_meet(training) for node in self.nodes)
 
     def propagation(self, params: Array, gradient: Array, one_by_one: bool = False) -> Propagation:
         """Return the nodes at work on such vectors, in memory of their own: those of a step, or one by one."""
@@ -120,26 +102,15 @@ class SharedNodes:
         return [counts[node.position] for node, _ in self.stateful]
 
 
-def places_of_states(nodes: Sequence[Node]) -> list[tuple[Node, slice]]:
-    """Return the nodes that carry a state, and its place in the state of all."""
-    stops = accumulate(node.states for node in nodes)
-    return [(node, slice(stop - node.states, stop)) for node, stop in zip(nodes, stops, strict=True) if node.states]
-
-
-def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
-    """Yield everything that a network's forward and backward pass consist of."""
-    for node in conf.nodes:
-        outer = node.conf
-        layer = outer.innermost
-        noise = getattr(layer, "weight_noise", None)
-        yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        names = (
-            "drop_out", "activation", "gate_activation", "loss", "preprocessor", "pzx_activation",
-            "reconstruction_loss", "reconstruction_distribution",
-        )  # fmt: skip
-        yield from (getattr(layer, name, None) for name in names)
-
-
 def is_pure(conf: NetworkConfiguration) -> bool:
-    """Tell whether all parts are."""
-    return all(part is None or part.pure for part in parts_of(conf))
+    """Tell whether everything is that a network's forward and backward pass consist of."""
+    names = (
+        "weight_noise", "drop_out", "activation", "gate_activation", "loss", "preprocessor", "pzx_activation",
+        "reconstruction_loss", "reconstruction_distribution",
+    )  # fmt: skip
+    parts: list[Any] = []
+    for node in conf.nodes:
+        layer = node.conf.innermost
+        parts += [node.preprocessor, node.conf.runtime, layer.runtime, *(getattr(layer, name, None) for name in names)]
+        parts.append(getattr(getattr(layer, "weight_noise", None), "distribution", None))
+    return all(part is None or part.pure for part in parts)

@@ -15,7 +15,7 @@ Masks = tuple[Array | None, ...]
 
 
 class Truncation(NamedTuple):
-    """How the way back goes through a segment of series in layers with a state; see `Context`."""
+    """How the way back goes through a segment of series in layers with a state; see `Context`. By default all of it."""
 
     restarts: bool = False
     back_length: int | None = None
@@ -23,7 +23,6 @@ class Truncation(NamedTuple):
 
 MOST_SHARDS = 256
 WHOLE = Truncation()
-"""With the state that came in, over all time steps."""
 
 
 class StepArrays(NamedTuple):
@@ -41,10 +40,8 @@ class StepInput:
 
     Parameters
     ----------
-    features : tuple of array
-        Of every input of the network.
-    labels : tuple of array
-        Of every output; none for a prediction.
+    features, labels : tuple of array
+        Of every input and of every output of the network; no labels for a prediction.
     features_masks, labels_masks : tuple of array or None
         Of every input and of every output; without them there are none.
     state : tuple of array ``[N, ...]``
@@ -60,7 +57,6 @@ class StepInput:
 
     Attributes
     ----------
-    arrays : StepArrays
     examples : int
         N: rows of the first labels, of which networks that stack inputs have more; without them of features.
     key : tuple
@@ -92,12 +88,8 @@ class StepInput:
         self.examples: int = (labels or features)[0].shape[0]
         every = (*features, *labels, *features_masks, *labels_masks, *state)
         self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in every])
-        if truncation is not WHOLE:
-            self.key = (*self.key, truncation)
-        if loss_weights:
-            self.key = (*self.key, "loss weights", *loss_weights)
-        if shard is not None:
-            self.key = (*self.key, shard)
+        if truncation is not WHOLE or loss_weights or shard is not None:
+            self.key = (*self.key, truncation, loss_weights, shard)
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
@@ -128,7 +120,8 @@ class StepInput:
                 f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
                 "As many as threads will ever compute are enough."
             )
-        return StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
+        same = shards == self.shards
+        return self if same else StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
 
     def shard_of(self, rows: slice, draws: bool) -> StepInput:
         """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
@@ -140,8 +133,4 @@ class StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.examples:
             return self
-
-        def rows_of(array: Array) -> object:
-            return None if array is None else array[rows, ...]
-
-        return self.with_arrays(mapped(rows_of, self.arrays))
+        return self.with_arrays(mapped(lambda x: None if x is None else x[rows, ...], self.arrays))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import nd
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..conf.nodes import NetworkConfiguration
     from ..layers.base import BaseLayerConf
-    from ..terms.params import ParamSpec, ParamView
+    from ..terms.params import ParamView
 
 
 class FlatVectors:
@@ -35,16 +34,11 @@ class FlatVectors:
 
     Attributes
     ----------
-    backend : Backend
-        On which they lie.
     params, gradient : array ``[1, n]``
     param_table : dict of key -> view
-    updater : NetworkUpdater
-    guard : StepGuard
     gradients : Gradients
         Of all workers.
     penalties : list of (parameter as ``[n]``, Regularization)
-    penalty_sum : PenaltySum
     constraints : Constraining or None
         Bounds that the parameters are held to after an update.
     """
@@ -57,15 +51,11 @@ class FlatVectors:
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         segments = self._segments()
-        self.penalties = [
-            (view.flat(self.params), penalty)
-            for view in self.layout.views
-            for penalty in penalties_on(self._layer_conf(view), view.spec)
-        ]
+        self.penalties = self._penalties(pretrained=False)
         flat = nd.reshape_view(self.params, (self.layout.length,))
         decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
         self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
-        self.guard = StepGuard(self.penalty_sum)
+        self.guard = StepGuard(self.penalty_sum if self.penalties else None)
         if decides is not None:
             from optimize.device_guard import DeviceGuard  # which no host needs
 
@@ -109,7 +99,7 @@ class FlatVectors:
         for view in self.layout.views:
             layer, spec = self._layer_conf(view), view.spec
             updater = NoOp() if spec.running else layer.updater_of(spec.bias)
-            penalties = penalties_on(layer, spec)
+            penalties = () if spec.pretrained else self._penalties_on(view)
             resting = view.layer if spec.pretrained else None
             segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
         return segments
@@ -121,13 +111,16 @@ class FlatVectors:
 
     def all_penalties(self, backprop_params_only: bool) -> list[tuple[Array, Regularization]]:
         """Return flat parameters and penalties on them, or on those alone that training on labels changes."""
-        resting = [
-            (view.flat(self.params), penalty)
-            for view in self.layout.views
-            if view.spec.pretrained and not backprop_params_only
-            for penalty in penalties_on(self._layer_conf(view), replace(view.spec, pretrained=False))
-        ]
-        return [*self.penalties, *resting]
+        return self.penalties if backprop_params_only else [*self.penalties, *self._penalties(pretrained=True)]
+
+    def _penalties(self, pretrained: bool) -> list[tuple[Array, Regularization]]:
+        views = [view for view in self.layout.views if view.spec.pretrained == pretrained]
+        return [(view.flat(self.params), penalty) for view in views for penalty in self._penalties_on(view)]
+
+    def _penalties_on(self, view: ParamView) -> tuple[Regularization, ...]:
+        """Return the penalties on one parameter, in the order in which they are applied."""
+        spec, layer = view.spec, self._layer_conf(view)
+        return () if spec.running or not spec.penalised else merged(layer.regularization_of(spec.bias))
 
     def _normalized(self) -> list[NormalizedLayer]:
         """Return the layers whose gradient is normalised."""
@@ -148,9 +141,3 @@ def copy_vector(who: str, source: object, target: Array) -> None:
     if tuple(vector.shape) not in ((1, n), (n,)):
         raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
     nd.assign(target, nd.reshape(vector, (1, n)))
-
-
-def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
-    """Return the penalties on one parameter of a layer, in the order in which they are applied."""
-    unpenalised = spec.running or spec.pretrained or not spec.penalised
-    return () if unpenalised else merged(layer.regularization_of(spec.bias))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from itertools import chain
 from itertools import count as counted
 from operator import add
@@ -18,13 +18,13 @@ from nd.typing import Array
 from optimize.step import NOTHING_KEPT, StepResult
 
 from ..conf.work import FORWARD_AND_BACKWARD
-from .passes import ForwardPass
 from .plans import Plans
-from .propagation import OnFinal, Propagation
+from .propagation import Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
-    from .keeping import Keeping, KeptArrays
+    from .keeping import KeptArrays
+    from .pass_memory import PassMemory
     from .shared_nodes import SharedNodes, State
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
@@ -34,48 +34,22 @@ OnForward = Callable[[Sequence[Array], list[Array]], None]
 class Pass(NamedTuple):
     """What a worker computes of its rows, beside its gradient: in memory that the next pass uses again."""
 
-    loss: Array
-    """Summed over the rows."""
-    evidence: tuple[Array, ...] | None
-    """From `StepGuard.observe`; None where nobody has looked."""
+    loss: Array  # summed over the rows
+    evidence: tuple[Array, ...] | None  # from `StepGuard.observe`; None where nobody has looked
     state: State
-    kept: tuple[KeptArrays, ...] = ()
-    """Of the nodes that somebody has asked to keep, in their order."""
+    kept: tuple[KeptArrays, ...] = ()  # of the nodes that somebody has asked to keep, in their order
 
 
-Run = Callable[[], Pass]
-"""Computes a part."""
+Run = Callable[[], Pass]  # computes a part
 
 
 class Part(NamedTuple):
     """Examples of a minibatch that are computed in one piece."""
 
     step: StepInput
-    seat: nd.Seat = nd.ALONE
-    """Where layers meet those of other workers."""
-    alone: bool = True
-    """Whether the gradient is the worker's, and no other part's is added."""
-    random: Random | None = None
-    """Drawn from; None for the generator in force."""
-
-
-class HalfWay(NamedTuple):
-    """A part of a minibatch between forward and backward."""
-
-    propagation: Propagation
-    step: StepInput
-    passed: ForwardPass
-    activations: Arrays
-    """Of every layer and vertex."""
-    on_final: OnFinal | None
-    keeping: Keeping | None
-
-    def backward(self) -> Pass:
-        """Go back."""
-        with computing(nd.backend()):
-            loss, deltas, epsilons = self.propagation.losses_of(self.step, self.passed)
-            self.propagation.backward(self.passed, deltas, epsilons, on_final=self.on_final, keeping=self.keeping)
-        return Pass(loss, None, self.passed.state, () if self.keeping is None else self.keeping.result())
+    seat: nd.Seat = nd.ALONE  # where layers meet those of other workers
+    alone: bool = True  # whether the gradient is the worker's, and no other part's is added
+    random: Random | None = None  # drawn from; None for the generator in force
 
 
 class Worker:
@@ -85,14 +59,9 @@ class Worker:
     ----------
     shared : SharedNodes
     gradient : array ``[1, n]``
-        For the layers' gradients.
+        For the layers' gradients; the attribute is a view ``[n]`` of it.
     number : int
         Among the workers.
-
-    Attributes
-    ----------
-    gradient : array ``[n]``
-    recordings : Recordings
     """
 
     def __init__(self, shared: SharedNodes, gradient: Array, number: int = 0) -> None:
@@ -107,56 +76,66 @@ class Worker:
     def propagation(self) -> Propagation:
         """Return the nodes, made when they are first needed: on traceable vectors where their steps are recorded."""
         traced = self._shared.pure and not nd.is_eager()
-        propagation = self._propagations.get(traced)
-        if propagation is None:
+        if traced not in self._propagations:
             vectors = self._shared.vectors.params, self._vector
-            params, gradient = map(nd.traceable, vectors) if traced else vectors
-            propagation = self._propagations[traced] = self._shared.propagation(params, gradient)
-        return propagation
+            self._propagations[traced] = self._shared.propagation(*(map(nd.traceable, vectors) if traced else vectors))
+        return self._propagations[traced]
 
-    def compute(self, part: Part) -> Pass:
-        """Write the gradient of a part."""
+    def task(self, part: Part) -> Run:
+        """Return what writes the gradient of a part."""
         step, seat, alone, random = part
         key = (step.key, seat.count, alone, self._shared.on_final, self._shared.keeps)
-        run = partial(self._pass, part)
-        if random is None:
-            return self.recordings.run(key, run, step.arrays)
-        with InForce(None, random):
-            return self.recordings.run(key, run, step.arrays)
+        run = partial(self.recordings.run, key, partial(self._pass, part), step.arrays)
+        return run if random is None else InForce(None, random)(run)
 
     def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        propagation, step = self.propagation(), part.step.with_arrays(arrays)
-        memory = propagation.pass_memory()
-        keeping = self._keeping(propagation)
-        passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
-        loss, deltas, epsilons = propagation.losses_of(step, passed)
-        if memory is not None:
-            memory.keep((loss, *passed.state))
-        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self._hearing(part), keeping=keeping)
-        evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
-        return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
+        propagation = self.propagation()
+        return self._forward(propagation, part, arrays, propagation.pass_memory())()
 
-    def half_way(self, place: int, part: Part) -> HalfWay:
-        """Run a part forward, unrecorded, as a step does: its activations stay until another comes to that place."""
+    def _forward(
+        self,
+        propagation: Propagation,
+        part: Part,
+        arrays: StepArrays,
+        memory: PassMemory | None = None,
+        shown: list[Array] | None = None,
+    ) -> Run:
+        """Go through the nodes; return what goes back."""
+        shared, step, keeping = self._shared, part.step.with_arrays(arrays), None
+        if shared.keeps:
+            from .keeping import Keeping  # which few programs need
+
+            keeping = Keeping(propagation.nodes, shared.keeps)
+        passed = propagation.forward(step, memory=memory, meeting=part.seat, shown=shown, keeping=keeping)
+
+        def backward() -> Pass:
+            loss, deltas, epsilons = propagation.losses_of(step, passed)
+            if memory is not None:
+                memory.keep((loss, *passed.state))
+            on_final = self.final if part.alone and shared.on_final is not None else None
+            propagation.backward(passed, deltas, epsilons, memory=memory, on_final=on_final, keeping=keeping)
+            evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
+            return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
+
+        return backward
+
+    def half_way(self, place: int, part: Part) -> tuple[Arrays, Run]:
+        """Run a part forward, unrecorded, as a step does; return all activations, and what goes back.
+
+        The activations, of every layer and vertex, stay until another part comes to that place.
+        """
         if place == len(self._looked_at):
             self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
-        propagation, shown, keeping = self._looked_at[place], list[Array](), None
+        shown: list[Array] = []
         with InForce(None, part.random), computing(nd.backend()):
-            step, keeping = part.step.with_arrays(in_order(part.step.arrays)), self._keeping(propagation)
-            passed = propagation.forward(step, meeting=part.seat, shown=shown, keeping=keeping)
-        return HalfWay(propagation, step, passed, tuple(shown), self._hearing(part), keeping)
+            back = self._forward(self._looked_at[place], part, in_order(part.step.arrays), shown=shown)
 
-    def _keeping(self, propagation: Propagation) -> Keeping | None:
-        """Return what keeps activations and epsilons; None where nobody has asked."""
-        if not self._shared.keeps:
-            return None
-        from .keeping import Keeping  # which few programs need
+        def backward() -> Pass:
+            with computing(nd.backend()):
+                return back()
 
-        return Keeping(propagation.nodes, self._shared.keeps)
-
-    def _hearing(self, part: Part) -> OnFinal | None:
-        return self.final if part.alone and self._shared.on_final is not None else None
+        return tuple(shown), backward
 
     def final(self, start: int, stop: int) -> None:
         """Tell who listens that a stretch of the gradient is as it will stay."""
@@ -167,8 +146,7 @@ class Worker:
     def total(self, runs: Sequence[Run]) -> Pass:
         """Run parts one after the other, and add them up: the gradient is then this worker's."""
         if len(runs) == 1:
-            one = runs[0]()
-            return one if one.evidence is not None else one._replace(evidence=self._observed(one.loss))
+            return runs[0]()
         passes, total = [], self.aside(0)
         for number, run in enumerate(runs, 1):
             passes.append(copied(run()))
@@ -178,11 +156,8 @@ class Worker:
                 nd.add(total, self.gradient, self.gradient if number == len(runs) else total)
         self.final(0, self.gradient.shape[0])
         of_all = sum_of(passes)
-        return of_all._replace(evidence=self._observed(of_all.loss))
-
-    def _observed(self, loss: Array) -> tuple[Array, ...]:
         with computing(nd.backend()):
-            return self._guard.observe(loss, self.gradient)
+            return of_all._replace(evidence=self._guard.observe(of_all.loss, self.gradient))
 
     def aside(self, level: int) -> Array:
         """Return memory ``[n]`` for a gradient that is to be added, one for every level of a tree."""
@@ -217,21 +192,15 @@ def joined(parts: Sequence[Any]) -> Any:
 class GradientComputer:
     """The gradient and the loss of minibatches.
 
-    Parameters
-    ----------
-    shared : SharedNodes
-
-    Notes
-    -----
     Every worker has memory of its own over the same parameters. Their gradients are added in the order of the workers,
     so that the same number of workers gives the same bits every time: recorded or not, looked at or not.
     """
 
     def __init__(self, shared: SharedNodes) -> None:
         self.shared = shared
-        meetings = 2 * shared.meeting_nodes(training=True)  # one each way
+        meetings = 2 * sum(node.layer.has_to_meet(training=True) for node in shared.nodes)  # once each way
         self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meetings)
-        self._meetings: dict[int, nd.Meeting] = {}
+        self._meeting = cache(nd.meeting)  # recordings hold its seats
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
         self._total: Array | None = None  # of the gradients of several minibatches
@@ -250,7 +219,7 @@ class GradientComputer:
         if shared.states and not step.state:  # series begin
             step = step.with_state(shared.initial_state(step.features))
         plan, guard, keeps = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard, shared.keeps
-        more: tuple[Array, ...] = ()
+        more: Arrays = ()
         if step.shards:
             from .shards import compute_in_shards  # for whom bits must not depend on threads
 
@@ -258,7 +227,7 @@ class GradientComputer:
             loss, evidence, state, kept = compute_in_shards(self, step, on_forward)
         elif plan.undivided and on_forward is None:  # the usual case of small networks, where microseconds count
             penalty = guard.penalty(iteration, epoch)
-            ((loss, evidence, state, kept),) = nd.run_tasks([partial(self.workers[0].compute, Part(step))], plan.light)
+            ((loss, evidence, state, kept),) = nd.run_tasks([self.workers[0].task(Part(step))], plan.light)
         else:
             (loss, evidence, state, kept), more, penalty = self._shares(step, plan, (iteration, epoch), on_forward)
         number = vectors.gradients.written(more, evidence)
@@ -287,41 +256,34 @@ class GradientComputer:
             )
         if len(steps) == 1:
             return self.compute(steps[0], iteration, epoch, on_forward)
-        shared, losses = self.shared, []
-        gradients, guard, hears = shared.vectors.gradients, shared.vectors.guard, shared.on_final
+        shared, vectors, losses, hears = self.shared, self.shared.vectors, [], self.shared.on_final
+        if self._total is None:
+            self._total = nd.create_uninitialized(*self.workers[0].gradient.shape, dtype=shared.dtype)
         shared.on_final = None  # of one minibatch no stretch is final
         try:
             for number, step in enumerate(steps):
                 result = self.compute(step, iteration, epoch, on_forward)
-                gradient = gradients.whole()
                 losses.append(nd.copy(result.loss))
-                if self._total is None:
-                    self._total = nd.create_uninitialized(*gradient.shape, dtype=shared.dtype)
+                gradient = vectors.gradients.whole()
                 with computing(nd.backend()):
                     nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
         finally:
             shared.on_final = hears
         with computing(nd.backend()):
-            nd.assign(gradients.whole(), self._total)
+            nd.assign(vectors.gradients.whole(), self._total)
             loss = sum(losses[1:], losses[0])
         self.workers[0].final(0, gradient.shape[0])
         examples = sum(step.examples for step in steps)
         divisor = examples if self._averaged else 1
-        score = guard.score(loss, result.penalty, divisor)
+        score = vectors.guard.score(loss, result.penalty, divisor)
         return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
 
     def _shares(
         self, step: StepInput, plan: nd.WorkPlan, counts: tuple[int, int], on_forward: OnForward | None
     ) -> tuple[Pass, tuple[Array, ...], Array | float]:
-        """Let every worker compute its share.
-
-        Returns
-        -------
-        (Pass, further gradients, sum of the penalties)
-        """
+        """Let every worker compute its share; return what is beside the gradient, further gradients, the penalties."""
         count, vectors = len(plan.workers), self.shared.vectors
-        workers, meeting = self.workers_for(count), self.meeting_of(count)
-        seats = [nd.ALONE] * count if meeting is None else meeting.seats
+        workers, (meeting, seats) = self.workers_for(count), self.meeting_of(count)
         parts = [
             [Part(step.part(rows), seat, len(own) == 1) for rows in own]
             for own, seat in zip(plan.workers, seats, strict=True)
@@ -347,19 +309,19 @@ class GradientComputer:
         """Return what computes every part; where somebody looks, from half way on, with all activations shown."""
         if on_forward is None:
             return [
-                [None if part is None else partial(worker.compute, part) for part in own]
+                [None if part is None else worker.task(part) for part in own]
                 for worker, own in zip(workers, parts, strict=True)
             ]
 
-        def forward(worker: Worker, own: Sequence[Part | None]) -> list[HalfWay | None]:
+        def forward(worker: Worker, own: Sequence[Part | None]) -> list[tuple[Arrays, Run] | None]:
             places = counted()
             return [None if part is None else worker.half_way(next(places), part) for part in own]
 
         tasks = [partial(forward, worker, own) for worker, own in zip(workers, parts, strict=True)]
         half_ways = nd.run_tasks(tasks, False, meeting, undivided=True)
-        shown = [half_way.activations for own in half_ways for half_way in own if half_way is not None]
-        on_forward(step.features, list(joined(shown)))
-        return [[None if half_way is None else half_way.backward for half_way in own] for own in half_ways]
+        activations = [half_way[0] for own in half_ways for half_way in own if half_way is not None]
+        on_forward(step.features, list(joined(activations)))
+        return [[None if half_way is None else half_way[1] for half_way in own] for own in half_ways]
 
     def twin_of(self, generator: Random, key: object) -> Random:
         """Return a generator in the same state: one object for a key, as recordings know whose draws they hold."""
@@ -369,13 +331,10 @@ class GradientComputer:
         twin.set_state(generator.get_state())
         return twin
 
-    def meeting_of(self, count: int) -> nd.Meeting | None:
-        """Return where so many workers meet; None where they do not. Recordings hold its seats."""
-        if not self.plans.meetings or count == 1:
-            return None
-        if count not in self._meetings:
-            self._meetings[count] = nd.meeting(count)
-        return self._meetings[count]
+    def meeting_of(self, count: int) -> tuple[nd.Meeting | None, Sequence[nd.Seat]]:
+        """Return where so many workers meet, None where they do not, and a seat for each."""
+        meeting = self._meeting(count) if self.plans.meetings and count > 1 else None
+        return meeting, [nd.ALONE] * count if meeting is None else meeting.seats
 
     def workers_for(self, count: int) -> list[Worker]:
         """Return so many workers, the first with the network's gradient vector."""

@@ -81,8 +81,8 @@ class StochasticGradientDescent(OfModel):
             result = compute() if step is None else compute(step)
             if result is None or result.divisor != (result.examples if self.averages else 1):
                 result = self.result_of(model, result)
-            if self.listeners:
-                self._hear(model, result)
+            if self.listeners and updater.guard.judged(result, iteration)[1] is None:  # may be taken
+                self.hear_gradient(model, result)
             with Held():  # Ctrl-C waits until the update is counted
                 outcome = updater.update(result, iteration, model.epoch_count, self.step_function)
                 if outcome.refusal is not None:
@@ -92,12 +92,6 @@ class StochasticGradientDescent(OfModel):
             if model.iteration_count == iteration:
                 generator.set_state(drawn)
             raise
-
-    def _hear(self, model: EarlyStoppingModel, result: StepResult) -> None:
-        """Let the listeners hear of a gradient that may be taken."""
-        _, error = model.updater.guard.judged(result, model.iteration_count)
-        if error is None:
-            self.hear_gradient(model, result)
 
     def get_state(self) -> OptimizerState:
         """Return nothing: what is learned is the updater's."""
