@@ -305,6 +305,9 @@ class MultiLayerNetwork(Network):
     def _layer_keys(self) -> Sequence[int]:
         return range(len(self.conf.layers))
 
+    def _node_names(self) -> list[str]:
+        return self.layer_names
+
     def _checked_node(self, who: str, name: int | str) -> int:
         names = self.layer_names
         known = isinstance(name, str)

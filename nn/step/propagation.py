@@ -291,6 +291,8 @@ class Propagation:
                 grads = self._scratch(number, passed) if again else self.grads[number]
                 written.add(node.params_at)
                 belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
+                if keeping is not None:
+                    keeping.at_belows(belows)
                 for name in grads if again else ():
                     nd.addi(self.grads[number][name], grads[name])
                 for source, below in zip(node.inputs, belows, strict=True):

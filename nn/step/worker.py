@@ -101,7 +101,7 @@ class Worker:
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
         self._propagations: dict[bool, Propagation] = {}
-        self._looked_at: list[Propagation] = []
+        self._looked_at: dict[tuple[int, bool], Propagation] = {}
         self._aside: list[Array] = []
 
     def propagation(self) -> Propagation:
@@ -139,13 +139,18 @@ class Worker:
 
     def half_way(self, place: int, part: Part) -> HalfWay:
         """Run a part forward, unrecorded, as a step does: its activations stay until another comes to that place."""
-        if place == len(self._looked_at):
-            self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
-        propagation, shown, keeping = self._looked_at[place], list[Array](), None
+        propagation, shown, keeping = self.looked_at(place), list[Array](), None
         with InForce(None, part.random), computing(nd.backend()):
             step, keeping = part.step.with_arrays(in_order(part.step.arrays)), self._keeping(propagation)
             passed = propagation.forward(step, meeting=part.seat, shown=shown, keeping=keeping)
         return HalfWay(propagation, step, passed, tuple(shown), self._hearing(part), keeping)
+
+    def looked_at(self, place: int, apart: bool = False) -> Propagation:
+        """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
+        if (place, apart) not in self._looked_at:
+            vector = nd.zeros(*self._vector.shape, dtype=self._shared.dtype) if apart else self._vector
+            self._looked_at[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
+        return self._looked_at[place, apart]
 
     def _keeping(self, propagation: Propagation) -> Keeping | None:
         """Return what keeps activations and epsilons; None where nobody has asked."""
@@ -350,6 +355,10 @@ class GradientComputer:
                 [None if part is None else partial(worker.compute, part) for part in own]
                 for worker, own in zip(workers, parts, strict=True)
             ]
+        from .node_calls import NodeCalls  # which few programs need
+
+        if isinstance(on_forward, NodeCalls):
+            return on_forward.runs(workers, parts, meeting, step)
 
         def forward(worker: Worker, own: Sequence[Part | None]) -> list[HalfWay | None]:
             places = counted()
