@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from optimize.api import ConvexOptimizer
 
     from ..layers.runtime import LayerRuntime
+    from ..step.worker import OnForward
     from .class_labels import ClassLabels
     from .gradient import DefaultGradient
 
@@ -223,7 +224,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
                 result.gradient()
             return result
         iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners
-        show = self._show if bool(listeners) and listens(listeners, iteration, "on_forward_pass") else None
+        show: OnForward | None = (
+            self._show if bool(listeners) and listens(listeners, iteration, "on_forward_pass") else None
+        )
         engine = self.engine
         if engine.around_nodes:
             from .around_nodes import calls_around  # which few programs need

@@ -222,9 +222,7 @@ class _PartAtWork:
         step, seat = self._step.with_state(self._passed.state), self._part.seat
         span: dict[str, Any] = {"start": number, "stop": number + 1, "before": self._passed}
         with InForce(None, self._random), computing(nd.backend()):
-            self._passed = self.propagation.forward(
-                step, meeting=seat, shown=self.shown, keeping=self._keeping, **span
-            )
+            self._passed = self.propagation.forward(step, meeting=seat, shown=self.shown, keeping=self._keeping, **span)
 
     def turn_round(self) -> None:
         """Compute the loss, and with what the way back begins."""
