@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import nd
 from nd.activations import Activation
 from nd.activations.base import Activating
 from nd.checks import describe_shape
 from nd.classes import ExplainedType, overridable
-from nd.java_names import Pair
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
@@ -18,14 +19,16 @@ from ..terms.data_formats import channels_last
 from ..terms.dropout import IDropout
 from ..terms.noise import Noising, NumbersInForce
 from ..terms.params import LayerParams
-from .context import Buffers as Buffers
-from .context import Context as Context
-from .context import Kept as Kept
-from .context import Params as Params
-from .context import State as State
+from ..terms.shard import Shard
+from .by_hand import ByHand
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
+
+
+Buffers = Callable[..., Array]
+Params = dict[str, Array]
+State = tuple[Array, ...]
 
 
 def by_places(x: Array) -> Array:
@@ -33,8 +36,85 @@ def by_places(x: Array) -> Array:
     return nd.permute(x, (0, *range(2, x.ndim), 1))
 
 
+class Context:
+    """One pass through one node of a network.
+
+    Attributes
+    ----------
+    training : bool
+        Whether there is dropout and noise, and statistics are those of the minibatch.
+    mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, or None
+        Of the node's first input: 0 for rows, time steps or places that do not count.
+    buffer : callable (name, shape) -> array
+        The node's memory, the same for a name until it is given back: in training when `backward` is through, else when
+        nobody reads the activations any more. Nothing stays in it. Outside of steps new memory.
+    needs_epsilon : bool
+        Whether the backward pass has to return dL/dx.
+    activates : bool
+        False to leave the activation out, as `LayerRuntime.pre_output` does.
+    masks_steps : bool
+        Whether the mask holds inside of layers, too, that otherwise hand it on alone: in `LastTimeStep`, say.
+    restarts : bool
+        Whether the backward pass of a layer with a state computes the segment anew from a zero state, as Java's does.
+    back_length : int or None
+        How many time steps, the last ones, the backward pass of a layer with a state goes over; None for all.
+    input_shape : tuple of int
+        Of the layer's input, where the layer is a user's own.
+    meeting : nd.Seat
+        Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
+    shard : Shard or None
+        Where the examples lie in the minibatch that random numbers are drawn for.
+    shown : list or None
+        Takes those of the first layer, as computed, where `joined_with` has made one of two; None if nobody looks.
+    """
+
+    __slots__ = (
+        "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "meeting", "needs_epsilon",
+        "restarts", "shard", "shown", "training",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        training: bool,
+        buffer: Buffers,
+        mask: Array | None = None,
+        needs_epsilon: bool = True,
+        activates: bool = True,
+    ) -> None:
+        self.training, self.buffer, self.mask = training, buffer, mask
+        self.needs_epsilon, self.activates = needs_epsilon, activates
+        self.masks_steps = self.restarts = False
+        self.back_length: int | None = None
+        self.meeting: nd.Seat = nd.ALONE
+        self.shard: Shard | None = None
+        self.shown: list[Array] | None = None
+        self.input_shape: tuple[int, ...] = ()
+
+    def inner(self, prefix: str, training: bool | None = None) -> Context:
+        """Return the context of a layer inside of this one, with memory under names of its own."""
+
+        def buffer(name: str, *rest: Any) -> Array:
+            return self.buffer(f"{prefix}.{name}", *rest)
+
+        ctx = copy(self)
+        ctx.buffer, ctx.training = buffer, self.training if training is None else training
+        return ctx
+
+
+class Kept(NamedTuple):
+    """Results of a layer's forward pass that its backward pass needs."""
+
+    cache: Any
+    """The layer's own."""
+    params: Params
+    """As they were used: with weight noise, those that stood in for them."""
+    dropped: Array | None
+    """From the dropout of the input, for its `backprop`."""
+    context: Context
+
+
 @overridable
-class LayerRuntime(Part, metaclass=ExplainedType):
+class LayerRuntime(ByHand, Part, metaclass=ExplainedType):
     """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
@@ -272,105 +352,6 @@ class LayerRuntime(Part, metaclass=ExplainedType):
     def mask_over(self, mask: Array) -> Array:
         """Return the mask as it broadcasts to activations."""
         return mask
-
-    # ---- for programs that look inside
-
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        """Return z, the array that the activation is applied to, for ``x [N, ...]``, a new array."""
-        return self._output(x, Context(training, nd.fresh_buffers(self.dtype), activates=False))
-
-    def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
-        """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        ctx = Context(training, nd.fresh_buffers(self.dtype), mask)
-        return nd.copy(self._output(nd.as_array(x, self.dtype), ctx))  # some layers hand x itself on
-
-    def backprop_gradient(
-        self,
-        x: Any,
-        epsilon: Any = None,
-        training: bool = False,
-        mask: Array | None = None,
-        *,
-        labels: Any = None,
-    ) -> Pair:
-        """Return the gradient of the layer's parameters and dL/dx for ``x [N, ...]``, by itself.
-
-        The forward pass is that of `activate` with the same arguments, and runs again. The network's own gradient, and
-        all that it remembers, stay as they are.
-
-        Parameters
-        ----------
-        x : array ``[N, ...]``
-            No preprocessor of the network comes before.
-        epsilon : array of the activations' shape, optional
-            dL/d(activations). Only a layer with a loss may have labels instead, or both, which are added.
-        training : bool
-            Compute as in training: noise is drawn from the current generator.
-        mask : array, optional
-            Of x; also of the labels.
-        labels : array, optional
-            Of a layer with a loss, as the loss takes them: L is the loss summed over the examples.
-
-        Returns
-        -------
-        gradient : DefaultGradient
-            By the names of the parameters, ``"W"``: sums over examples, in new memory. Zeros of what is frozen; of
-            running statistics how far they go.
-        epsilon : array ``[N, ...]`` or None
-            dL/dx, a new array; None where there is none, as for indices.
-
-        Raises
-        ------
-        ShapeError
-            x or epsilon does not fit the layer.
-        ArgumentError, ConfigurationError
-            There is neither epsilon nor labels, or labels for a layer without a loss.
-
-        Notes
-        -----
-        Source: DL4J ``Layer.backpropGradient``. Differs: Java takes x from the last ``activate``, and its output layers
-        take the labels that were set in the place of epsilon.
-
-        Examples
-        --------
-        >>> import nd
-        >>> from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-        >>> conf = NeuralNetConfiguration(seed=1).list(DenseLayer(n_in=2, n_out=1, activation="identity"), OutputLayer(
-        ...     n_out=2, activation="softmax"))
-        >>> layer = MultiLayerNetwork(conf).init().get_layer(0)
-        >>> gradient, epsilon = layer.backprop_gradient([[3.0, 5.0]], [[2.0]])
-        >>> gradient.get_gradient_for("W").tolist()
-        [[6.0], [10.0]]
-        >>> epsilon.shape
-        (1, 2)
-        """
-        from .by_hand import backpropagated  # which few programs need
-
-        return backpropagated(self, x, epsilon, training, mask, labels)
-
-    def _output(self, x: Array, ctx: Context) -> Array:
-        state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
-        return self.propagate(x, state, self.params, ctx)[0]
-
-    def get_param(self, key: str) -> Array:
-        """Return the view of one parameter, ``"W"``; raise ChoiceError for an unknown key."""
-        return self.params[nd.checks.check_choice(f"{self.label}: get_param", "parameter", key, self.params)]
-
-    def set_param(self, key: str, value: Any) -> None:
-        """Copy an array into one parameter; raise ChoiceError for an unknown key, ShapeError for another shape."""
-        view, value = self.get_param(key), nd.as_array(value, self.dtype)
-        if tuple(value.shape) != tuple(view.shape):
-            raise nd.ShapeError(f"{self.label}: {key} must be {list(view.shape)}, got {list(value.shape)}.")
-        nd.assign(view, value)
-
-    def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
-        """Return name -> view of every parameter, or of those alone that training on labels changes."""
-        left_out = {spec.name for spec in self.conf.param_specs() if spec.pretrained and backprop_params_only}
-        return {name: view for name, view in self.params.items() if name not in left_out}
-
-    def num_params(self, backwards: bool = False) -> int:
-        """Return the number of elements of all parameters, `backwards` of those that training on labels changes."""
-        return sum(spec.length for spec in self.conf.param_specs() if not (backwards and spec.pretrained))
 
     # ---- checks
 
