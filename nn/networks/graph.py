@@ -331,7 +331,7 @@ class ComputationGraph(PartialPasses, Network):
 
     @checked
     def summary(self, *input_types: InputType | None) -> str:
-        """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals.
+        """Return a table: vertex, its inputs, shapes, bytes of activations, parameters and their bytes, and totals.
 
         Types of the inputs stand in for those that the configuration does not have.
         """

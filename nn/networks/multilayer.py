@@ -365,7 +365,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def summary(self, *input_types: InputType | None) -> str:
-        """Return a table: layer, type, shapes in and out, parameters, and their total.
+        """Return a table: layer, type, shapes in and out, bytes of activations, parameters and their bytes, and totals.
 
         A type of the input stands in for one that the configuration does not have.
         """
