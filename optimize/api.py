@@ -123,6 +123,10 @@ class ConvexOptimizer(Protocol):
         """Settle such steps without an error, because there is another one."""
 
 
+AROUND_NODES = ("before_forward", "after_forward", "before_backward", "after_backward")
+"""Hooks that are called for every node of a network, where a listener overrides them."""
+
+
 @overridable
 class Listener(metaclass=ExplainedType):
     """Hooks into training; override what you need.
@@ -140,6 +144,28 @@ class Listener(metaclass=ExplainedType):
         """After the forward pass, with a list of features and activations, of a ComputationGraph a dict by name.
 
         The arrays are those that the step goes on with: not to be written, and overwritten by the next step.
+        """
+
+    def before_forward(self, model: Any, name: str, arrays: Any) -> None:
+        """Before a node of a training step runs: a layer or vertex, by the name that `get_layer` takes.
+
+        ``arrays.inputs``, a tuple, are the activations that come in, ``[N, ...]`` of the whole minibatch; `outputs` is
+        empty. All arrays of these four hooks are copies: what is written into them changes nothing.
+        """
+
+    def after_forward(self, model: Any, name: str, arrays: Any) -> None:
+        """After it has run: ``arrays.outputs`` are its activations, of most nodes one, `inputs` as before."""
+
+    def before_backward(self, model: Any, name: str, arrays: Any) -> None:
+        """Before a node goes back: ``arrays.outputs`` are dL/d(activations), L a sum over examples; `inputs` is empty.
+
+        None where nothing comes back, as to the layer of an output, whose loss is its own.
+        """
+
+    def after_backward(self, model: Any, name: str, arrays: Any) -> None:
+        """After it has gone back: ``arrays.inputs`` are dL/d(what came in), by this node alone, `outputs` as before.
+
+        None where nobody needs it, as of features. Every node is called, also one that has nothing to go back for.
         """
 
     def on_gradient_calculation(self, model: Any) -> None:
@@ -165,9 +191,14 @@ class Listener(metaclass=ExplainedType):
         """Tell whether a hook of a step has something to do at that iteration, 0-based.
 
         Steps at which nobody wants ``on_forward_pass``, ``on_gradient_calculation`` or ``on_backward_pass`` are
-        faster. The hooks are called in any case if another listener wants them.
+        faster. The hooks are called in any case if another listener wants them; those around nodes are not.
         """
         return getattr(getattr(self, hook), "__func__", None) is not getattr(Listener, hook)
+
+    def hears_nodes(self) -> bool:
+        """Tell whether it overrides a hook around nodes: asked once, when it is set."""
+        hooks = [getattr(getattr(self, hook), "__func__", None) for hook in AROUND_NODES]
+        return hooks != [getattr(Listener, hook) for hook in AROUND_NODES]
 
     def close(self) -> None:
         """When fit ends, also by an error or Ctrl-C."""

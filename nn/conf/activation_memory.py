@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from .nodes import NetworkConfiguration, NodeTypes
 
 Shape = tuple[int, ...]
-_BYTES = {"float32": 4, "float64": 8}
+BYTES = {"float32": 4, "float64": 8}
+"""Of a number."""
 
 
 def check_parameters(conf: NetworkConfiguration, parameters: int) -> None:
     """Raise SizeError where parameters and their gradient fit into no memory of this size."""
-    needed = 2 * parameters * _BYTES[conf.dtype]
+    needed = 2 * parameters * BYTES[conf.dtype]
     nd.backend().check_memory(
         "init", needed, f"{parameters:,} parameters and their gradient", "Make the layers smaller: summary() has them."
     )
@@ -54,7 +55,7 @@ def check_activations(
         Examples that are computed at the same time.
     keeping : Keeping
     """
-    size, examples = _BYTES[conf.dtype], _examples(conf, rows)
+    size, examples = BYTES[conf.dtype], _examples(conf, rows)
     made = [size * n * math.prod(of_node.output.sizes) for n, of_node in zip(examples, types, strict=True)]
     features = [size * rows * math.prod(shape[1:]) for shape in shapes]
     arriving = [

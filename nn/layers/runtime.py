@@ -20,6 +20,7 @@ from ..terms.dropout import IDropout
 from ..terms.noise import Noising, NumbersInForce
 from ..terms.params import LayerParams
 from ..terms.shard import Shard
+from .by_hand import ByHand
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -113,7 +114,7 @@ class Kept(NamedTuple):
 
 
 @overridable
-class LayerRuntime(Part, metaclass=ExplainedType):
+class LayerRuntime(ByHand, Part, metaclass=ExplainedType):
     """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
@@ -351,41 +352,6 @@ class LayerRuntime(Part, metaclass=ExplainedType):
     def mask_over(self, mask: Array) -> Array:
         """Return the mask as it broadcasts to activations."""
         return mask
-
-    # ---- for programs that look inside
-
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        """Return z, the array that the activation is applied to, for ``x [N, ...]``, a new array."""
-        return self._output(x, Context(training, nd.fresh_buffers(self.dtype), activates=False))
-
-    def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
-        """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        ctx = Context(training, nd.fresh_buffers(self.dtype), mask)
-        return nd.copy(self._output(nd.as_array(x, self.dtype), ctx))  # some layers hand x itself on
-
-    def _output(self, x: Array, ctx: Context) -> Array:
-        state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
-        return self.propagate(x, state, self.params, ctx)[0]
-
-    def get_param(self, key: str) -> Array:
-        """Return the view of one parameter, ``"W"``; raise ChoiceError for an unknown key."""
-        return self.params[nd.checks.check_choice(f"{self.label}: get_param", "parameter", key, self.params)]
-
-    def set_param(self, key: str, value: Any) -> None:
-        """Copy an array into one parameter; raise ChoiceError for an unknown key, ShapeError for another shape."""
-        view, value = self.get_param(key), nd.as_array(value, self.dtype)
-        if tuple(value.shape) != tuple(view.shape):
-            raise nd.ShapeError(f"{self.label}: {key} must be {list(view.shape)}, got {list(value.shape)}.")
-        nd.assign(view, value)
-
-    def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
-        """Return name -> view of every parameter, or of those alone that training on labels changes."""
-        left_out = {spec.name for spec in self.conf.param_specs() if spec.pretrained and backprop_params_only}
-        return {name: view for name, view in self.params.items() if name not in left_out}
-
-    def num_params(self, backwards: bool = False) -> int:
-        """Return the number of elements of all parameters, `backwards` of those that training on labels changes."""
-        return sum(spec.length for spec in self.conf.param_specs() if not (backwards and spec.pretrained))
 
     # ---- checks
 

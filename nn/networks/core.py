@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from optimize.api import ConvexOptimizer
 
     from ..layers.runtime import LayerRuntime
+    from ..step.worker import OnForward
     from .class_labels import ClassLabels
     from .gradient import DefaultGradient
 
@@ -223,10 +224,16 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
                 result.gradient()
             return result
         iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners
-        watching = bool(listeners) and listens(listeners, iteration, "on_forward_pass")
+        show: OnForward | None = (
+            self._show if bool(listeners) and listens(listeners, iteration, "on_forward_pass") else None
+        )
         engine = self.engine
+        if engine.around_nodes:
+            from .around_nodes import calls_around  # which few programs need
+
+            show = calls_around(self, show)
         compute = engine.gradients.compute if isinstance(step, StepInput) else engine.gradients.compute_sum
-        engine.last = result = compute(step, iteration, epoch, self._show if watching else None)  # type: ignore[arg-type]
+        engine.last = result = compute(step, iteration, epoch, show)  # type: ignore[arg-type]
         if listeners:
             self._show_gradient()
         return result
@@ -240,6 +247,10 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
     def _named_activations(self, features: Sequence[Array], activations: list[Array]) -> Any:
         """Return features and activations in the form that this kind of network has for them."""
         return [*features, *activations]
+
+    def _node_names(self) -> list[str]:
+        """Return the names of all nodes, as users know them."""
+        return [node.name for node in self.conf.nodes]
 
     def _show_gradient(self) -> None:
         """Let listeners look at the gradient, and write into it."""

@@ -31,7 +31,7 @@ from .turns import Torn
 
 if TYPE_CHECKING:
     from nd.dataset import DataSet, MultiDataSet
-    from optimize import Solver
+    from optimize import Listener, Solver
 
     from ..conf.nodes import NetworkConfiguration
     from ..layers.runtime import LayerRuntime
@@ -81,6 +81,8 @@ class Engine:
         The state that `rnn_activate_using_stored_state` was told to leave.
     piece : Minibatch or None
         The last piece of series that `rnn_time_step` was given.
+    around_nodes : tuple of Listener
+        Those of the network's listeners that override a hook around nodes.
     drawn_before : Random or None
         The generator where it stood before the last `feed_forward` in training.
     learners : dict of int -> LayerLearner
@@ -128,6 +130,7 @@ class Engine:
         self.stored: tuple[Array | None, ...] | None = None
         self.left: tuple[Array, ...] | None = None
         self.piece: Minibatch | None = None
+        self.around_nodes: tuple[Listener, ...] = ()
         self.drawn_before: Random | None = None
         self.learners: dict[int, LayerLearner] = {}
         self.pretraining: int | None = None

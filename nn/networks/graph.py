@@ -22,9 +22,10 @@ from ..vertices.runtime import VertexRuntime
 from .intake import inputs_of, labels_of, unmasked_inputs_of
 from .java_calls import OutputCall, activations_call, output_call
 from .network import Network
+from .partial import PartialPasses
 
 
-class ComputationGraph(Network):
+class ComputationGraph(PartialPasses, Network):
     """A neural network of named layers and vertices in a directed acyclic graph, with any number of inputs and outputs.
 
     Parameters
@@ -330,7 +331,7 @@ class ComputationGraph(Network):
 
     @checked
     def summary(self, *input_types: InputType | None) -> str:
-        """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals.
+        """Return a table: vertex, its inputs, shapes, bytes of activations, parameters and their bytes, and totals.
 
         Types of the inputs stand in for those that the configuration does not have.
         """

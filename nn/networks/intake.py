@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 # ---- features alone
 
 
-def inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> tuple[Sequence[object], Sequence[object]]:
+def inputs_of(
+    network: NetworkCore, who: str, given: Sequence[object], count: int | None = None
+) -> tuple[Sequence[object], Sequence[object]]:
     """Return the features of every input, and their masks, none of none.
 
     Parameters
@@ -34,6 +36,8 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> tuple[
         For messages.
     given : sequence
         An array for every input; or one list of them, where the network takes several; or one minibatch.
+    count : int, optional
+        Of inputs, where they are not the network's.
 
     Raises
     ------
@@ -46,13 +50,16 @@ def inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> tuple[
         parts = given[0].multi
         masked = any(mask is not None for mask in parts.features_masks)
         return parts.features, parts.features_masks if masked else ()
-    arrays = listed(network, given[0], len(network.conf.input_names)) if len(given) == 1 else given
+    count = len(network.conf.input_names) if count is None else count
+    arrays = listed(network, given[0], count) if len(given) == 1 else given
     return [_features(who, x) for x in arrays], ()
 
 
-def unmasked_inputs_of(network: NetworkCore, who: str, given: Sequence[object]) -> Sequence[object]:
+def unmasked_inputs_of(
+    network: NetworkCore, who: str, given: Sequence[object], count: int | None = None
+) -> Sequence[object]:
     """Return the same for methods in which masks have no part; raise DataError where a minibatch has one."""
-    features, masks = inputs_of(network, who, given)
+    features, masks = inputs_of(network, who, given, count)
     if masks:
         raise nd.DataError(f"{who}: features must come without a mask, got a data set with one. Give its features.")
     return features

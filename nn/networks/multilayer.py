@@ -90,6 +90,44 @@ class MultiLayerNetwork(Network):
         return self._activations_of(first, last, x, False)
 
     @checked
+    def backprop_selected_layers(
+        self, start: int, stop: int, x: object, epsilon: object, training: bool = False
+    ) -> Pair:
+        """Take dL/d(activations of layer `stop`) back to the input of layer `start`, by themselves.
+
+        The forward pass is that of `activate_selected_layers`, or with `training` one with noise. The network's own
+        gradient stays as it is.
+
+        Parameters
+        ----------
+        start, stop : int
+        x : array ``[N, ...]``
+            The input of layer `start`.
+        epsilon : array of the activations' shape
+
+        Returns
+        -------
+        gradient : DefaultGradient
+            Of these layers, by the network's names, ``"1_W"``: sums over examples, in new memory.
+        epsilon : array ``[N, ...]`` or None
+            dL/dx; None where there is none.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            As `activate_selected_layers`, or epsilon has another shape.
+        """
+        first, last = (self._checked_layer("backprop_selected_layers", layer) for layer in (start, stop))
+        if first > last:
+            raise nd.ConfigurationError(f"backprop_selected_layers: start must be at most stop, got {start}, {stop}.")
+        from .between import Between  # which few programs need
+
+        gradient, below = Between(self, "backprop_selected_layers", first, last).backpropagated(
+            (x,), epsilon, None, training
+        )
+        return Pair(gradient, next(iter(below.values()), None))
+
+    @checked
     def activation_from_prev_layer(self, layer: int, x: object, training: bool = False) -> Array:
         """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
         layer = self._checked_layer("activation_from_prev_layer", layer)
@@ -305,6 +343,9 @@ class MultiLayerNetwork(Network):
     def _layer_keys(self) -> Sequence[int]:
         return range(len(self.conf.layers))
 
+    def _node_names(self) -> list[str]:
+        return self.layer_names
+
     def _checked_node(self, who: str, name: int | str) -> int:
         names = self.layer_names
         known = isinstance(name, str)
@@ -324,7 +365,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def summary(self, *input_types: InputType | None) -> str:
-        """Return a table: layer, type, shapes in and out, parameters, and their total.
+        """Return a table: layer, type, shapes in and out, bytes of activations, parameters and their bytes, and totals.
 
         A type of the input stands in for one that the configuration does not have.
         """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nd import ConfigurationError
 
+from ..conf.activation_memory import BYTES
 from .tables import table
 
 if TYPE_CHECKING:
@@ -18,48 +19,48 @@ if TYPE_CHECKING:
     from ..terms.input_type import InputType
     from ..vertices.base import VertexConf
 
-_OF_CHAINS = ("layer", "type", "in -> out", "parameters")
-_OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", "activations", "parameters")
+_MEMORY = ("activations", "parameters", "in memory")
+_OF_CHAINS = ("layer", "type", "in -> out", *_MEMORY)
+_OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", *_MEMORY)
 
 
 def summary_of_chain(conf: MultiLayerConfiguration, input_types: Sequence[InputType] = ()) -> str:
-    """Return a row for every layer, and the total number of parameters."""
-    rows, total = [_OF_CHAINS], 0
+    """Return a row for every layer, and totals; bytes as `summary_of_graph`."""
+    rows, total, kept = [_OF_CHAINS], 0, _Bytes(0, 0)
     for index, (layer, types) in enumerate(zip(conf.layers, _node_types(conf, input_types), strict=True)):
-        count = sum(spec.length for spec in layer.param_specs())
-        total += count
+        count, own = sum(spec.length for spec in layer.param_specs()), _bytes_of(types, conf.dtype)
+        total, kept = total + count, kept.plus(own)
         flow = _sizes(layer) or "same -> same" if types is None else f"{types.inputs[0]!r} -> {types.output!r}"
-        rows.append((f"{index} {layer.name or ''}".strip(), type(layer).__name__, flow, f"{count:,}"))
-    return _ended(rows, (3,), [f"total parameters: {total:,}"])
+        name = f"{index} {layer.name or ''}".strip()
+        rows.append((name, type(layer).__name__, flow, own.text(), f"{count:,}", _memory_of(count, conf.dtype)))
+    return _ended(rows, (3, 4, 5), [_memory(total, kept, conf.dtype), f"total parameters: {total:,}"])
 
 
 def summary_of_graph(conf: ComputationGraphConfiguration, input_types: Sequence[InputType] = ()) -> str:
     """Return a row for every input and vertex, in the order in which they run, and totals.
 
-    The bytes of activations are those of one example; where the length of series is not known, of one time step. Where
-    an input's type is that of the output, it is not repeated.
+    The bytes of activations are those of one example; where the length of series is not known, of one time step. Those
+    of parameters are of themselves alone: gradient and updater state have as many or more. Where an input's type is
+    that of the output, it is not repeated.
     """
     rows = [_OF_GRAPHS]
     own_types = conf.network_input_types()
     for name, kind in zip(conf.inputs, own_types if all(own_types) else input_types or own_types, strict=True):
-        rows.append((name, "input", "", "" if kind is None else f"{kind!r}", "", ""))
+        rows.append((name, "input", "", "" if kind is None else f"{kind!r}", "", "", ""))
     totals, kept = _Parameters(0, 0, 0), _Bytes(0, 0)
     for node, types in zip(conf.nodes, _node_types(conf, input_types), strict=True):
         counts = _counted(node.conf)
         totals = _Parameters(*map(sum, zip(totals, counts, strict=True)))
-        flow, size = _sizes(node.conf), ""
-        if types is not None:
-            own = _bytes_of(types.output, conf.dtype)
-            kept = _Bytes(*map(sum, zip(kept, own, strict=True)))
-            flow, size = _flow(types), f"{own.of_step:,} B a step" if own.of_step else f"{own.of_example:,} B"
-        sources = ", ".join(conf.vertex_inputs[node.name])
-        rows.append((node.name, type(node.conf).__name__, sources, flow, size, f"{sum(counts):,}"))
-    ends = [f"total parameters: {sum(totals):,}, trainable: {totals.trainable:,}, frozen: {totals.frozen:,}"]
-    ends[0] += f", running statistics: {totals.running:,}" if totals.running else ""
-    if any(kept):
-        steps = f", and {kept.of_step:,} bytes for each of its time steps" if kept.of_step else ""
-        ends.append(f"activations of one example: {kept.of_example:,} bytes{steps}")
-    return _ended(rows, (4, 5), ends)
+        own = _bytes_of(types, conf.dtype)
+        kept = kept.plus(own)
+        flow = _sizes(node.conf) if types is None else _flow(types)
+        sources, count = ", ".join(conf.vertex_inputs[node.name]), sum(counts)
+        numbers = own.text(), f"{count:,}", _memory_of(count, conf.dtype)
+        rows.append((node.name, type(node.conf).__name__, sources, flow, *numbers))
+    ends = [_memory(sum(totals), kept, conf.dtype)]
+    ends += [f"total parameters: {sum(totals):,}, trainable: {totals.trainable:,}, frozen: {totals.frozen:,}"]
+    ends[1] += f", running statistics: {totals.running:,}" if totals.running else ""
+    return _ended(rows, (4, 5, 6), ends)
 
 
 class _Parameters(NamedTuple):
@@ -76,6 +77,14 @@ class _Bytes(NamedTuple):
     of_example: int
     of_step: int
 
+    def plus(self, other: _Bytes) -> _Bytes:
+        """Return the sum of both."""
+        return _Bytes(self.of_example + other.of_example, self.of_step + other.of_step)
+
+    def text(self) -> str:
+        """Return what stands in a row; nothing where no type is known."""
+        return f"{self.of_step:,} B a step" if self.of_step else f"{self.of_example:,} B" if self.of_example else ""
+
 
 def _counted(conf: LayerConf | VertexConf) -> _Parameters:
     specs = conf.param_specs()
@@ -84,9 +93,26 @@ def _counted(conf: LayerConf | VertexConf) -> _Parameters:
     return _Parameters(sum(spec.length for spec in specs) - frozen - running, frozen, running)
 
 
-def _bytes_of(kind: InputType, dtype: str) -> _Bytes:
-    size = (8 if dtype == "float64" else 4) * math.prod(kind.sizes)
-    return _Bytes(0, size) if None in kind.shape else _Bytes(size, 0)
+def _bytes_of(types: NodeTypes | None, dtype: str) -> _Bytes:
+    """Return those of the activations, of several outputs all."""
+    kept = _Bytes(0, 0)
+    for kind in () if types is None else types.outputs:
+        size = BYTES[dtype] * math.prod(kind.sizes)
+        kept = kept.plus(_Bytes(0, size) if None in kind.shape else _Bytes(size, 0))
+    return kept
+
+
+def _memory_of(parameters: int, dtype: str) -> str:
+    return f"{BYTES[dtype] * parameters:,} B"
+
+
+def _memory(parameters: int, kept: _Bytes, dtype: str) -> str:
+    """Return a sentence on the memory of all of them."""
+    text = f"memory: {BYTES[dtype] * parameters:,} bytes of parameters"
+    if any(kept):
+        text += f", {kept.of_example:,} bytes of activations for one example"
+        text += f", and {kept.of_step:,} for each of its time steps" if kept.of_step else ""
+    return text
 
 
 def _node_types(

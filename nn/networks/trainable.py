@@ -44,12 +44,18 @@ class Trainable(NetworkCore):
     def set_listeners(self, *listeners: Listener | Sequence[Listener]) -> None:
         """Put these, or one list of them, in the place of the listeners before; call `init` if nobody has, as Java."""
         self.listeners[:] = as_listeners(listeners)
+        self._notice_listeners()
         if not self.is_init_called():
             self.init()
 
     def add_listeners(self, *listeners: Listener | Sequence[Listener]) -> None:
         """Add listeners, or one list of them, to those there are."""
         self.listeners.extend(as_listeners(listeners))
+        self._notice_listeners()
+
+    def _notice_listeners(self) -> None:
+        """Find those that are called around nodes, once."""
+        self.engine.around_nodes = tuple(listener for listener in self.listeners if listener.hears_nodes())
 
     # ---- fit
 

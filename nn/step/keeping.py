@@ -54,11 +54,18 @@ class Keeping:
         node, first = self._nodes[number], gradient[0] if isinstance(gradient, tuple) else gradient
         if node.name in self._names and first is not None:
             self._epsilons[node.name] = nd.copy(first)
-        if number in self.into:
-            name, second = node.inner  # type: ignore[misc]
-            ctx = Context(True, nd.fresh_buffers(second.dtype))
-            _, kept, _ = second.propagate(self._activations[name], (), {}, ctx)
-            self._epsilons[name] = nd.copy(second.backpropagate(nd.copy(first), kept, {}))
+        if node.inner is not None and node.inner[0] in self._names:
+            self._epsilons[node.inner[0]] = self.inside(number, first)
+
+    def inside(self, number: int, epsilon: Array) -> Array:
+        """Return what comes back to the first of two that run as one, from what has come back to both: a new array."""
+        name, second = self._nodes[number].inner  # type: ignore[misc]
+        ctx = Context(True, nd.fresh_buffers(second.dtype))
+        _, kept, _ = second.propagate(self._activations[name], (), {}, ctx)
+        return nd.copy(second.backpropagate(nd.copy(epsilon), kept, {}))
+
+    def at_belows(self, belows: Sequence[Array | None]) -> None:
+        """Hear what a node that has gone back sends to each of its inputs."""
 
     def result(self) -> tuple[KeptArrays, ...]:
         """Return what was kept, in the order of the names."""

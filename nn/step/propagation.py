@@ -292,8 +292,7 @@ class Propagation:
                 belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
                 for name in grads if again else ():
                     nd.addi(self.grads[number][name], grads[name])
-                for source, below in zip(node.inputs, belows, strict=True):
-                    _hand_on(waiting, source, below)
+                _hand_on(waiting, node.inputs, belows, keeping)
             users[node.params_at] -= 1
             if on_final is not None and not users[node.params_at]:
                 on_final(*self._layout.place_of(node.params_at))
@@ -364,7 +363,12 @@ def loss_mask(step: StepInput, passed: ForwardPass, output: int, number: int) ->
     return passed.kept[number].context.mask if mask is None else mask
 
 
-def _hand_on(waiting: dict[Source, Array], source: Source, below: Array | None) -> None:
-    """Add what comes back to a node, or an input of the network, to what has come before."""
-    if below is not None:
-        waiting[source] = nd.addi(waiting[source], below) if source in waiting else below
+def _hand_on(
+    waiting: dict[Source, Array], sources: Sequence[Source], belows: Sequence[Array | None], keeping: Keeping | None
+) -> None:
+    """Add what comes back to nodes, or inputs of the network, to what has come before."""
+    if keeping is not None:
+        keeping.at_belows(belows)
+    for source, below in zip(sources, belows, strict=True):
+        if below is not None:
+            waiting[source] = nd.addi(waiting[source], below) if source in waiting else below

@@ -19,7 +19,7 @@ from optimize.step import NOTHING_KEPT, StepResult
 
 from ..conf.work import FORWARD_AND_BACKWARD
 from .plans import Plans
-from .propagation import Propagation
+from .propagation import OnFinal, Propagation
 from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Worker:
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
         self._propagations: dict[bool, Propagation] = {}
-        self._looked_at: list[Propagation] = []
+        self._looked_at: dict[tuple[int, bool], Propagation] = {}
         self._aside: list[Array] = []
 
     def propagation(self) -> Propagation:
@@ -113,8 +113,7 @@ class Worker:
             loss, deltas, epsilons = propagation.losses_of(step, passed)
             if memory is not None:
                 memory.keep((loss, *passed.state))
-            on_final = self.final if part.alone and shared.on_final is not None else None
-            propagation.backward(passed, deltas, epsilons, memory=memory, on_final=on_final, keeping=keeping)
+            propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self.hearing(part), keeping=keeping)
             evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
             return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
 
@@ -125,17 +124,26 @@ class Worker:
 
         The activations, of every layer and vertex, stay until another part comes to that place.
         """
-        if place == len(self._looked_at):
-            self._looked_at.append(self._shared.propagation(self._shared.vectors.params, self._vector))
         shown: list[Array] = []
         with InForce(None, part.random), computing(nd.backend()):
-            back = self._forward(self._looked_at[place], part, in_order(part.step.arrays), shown=shown)
+            back = self._forward(self.looked_at(place), part, in_order(part.step.arrays), shown=shown)
 
         def backward() -> Pass:
             with computing(nd.backend()):
                 return back()
 
         return tuple(shown), backward
+
+    def looked_at(self, place: int, apart: bool = False) -> Propagation:
+        """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
+        if (place, apart) not in self._looked_at:
+            vector = nd.zeros(*self._vector.shape, dtype=self._shared.dtype) if apart else self._vector
+            self._looked_at[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
+        return self._looked_at[place, apart]
+
+    def hearing(self, part: Part) -> OnFinal | None:
+        """Return what is told of stretches of a part's gradient; None where others are added to it, or nobody asks."""
+        return self.final if part.alone and self._shared.on_final is not None else None
 
     def final(self, start: int, stop: int) -> None:
         """Tell who listens that a stretch of the gradient is as it will stay."""
@@ -156,8 +164,12 @@ class Worker:
                 nd.add(total, self.gradient, self.gradient if number == len(runs) else total)
         self.final(0, self.gradient.shape[0])
         of_all = sum_of(passes)
+        return of_all._replace(evidence=self.observed(of_all.loss))
+
+    def observed(self, loss: Array) -> tuple[Array, ...]:
+        """Return what the guard sees in a loss and this worker's gradient."""
         with computing(nd.backend()):
-            return of_all._replace(evidence=self._guard.observe(of_all.loss, self.gradient))
+            return self._guard.observe(loss, self.gradient)
 
     def aside(self, level: int) -> Array:
         """Return memory ``[n]`` for a gradient that is to be added, one for every level of a tree."""
@@ -312,6 +324,10 @@ class GradientComputer:
                 [None if part is None else worker.task(part) for part in own]
                 for worker, own in zip(workers, parts, strict=True)
             ]
+        from .node_calls import NodeCalls  # which few programs need
+
+        if isinstance(on_forward, NodeCalls):
+            return on_forward.runs(workers, parts, meeting, step)
 
         def forward(worker: Worker, own: Sequence[Part | None]) -> list[tuple[Arrays, Run] | None]:
             places = counted()

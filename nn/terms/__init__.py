@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 CALLED_LATE = {
+    "DefaultGradient": "nn.networks.gradient",  # backprop_gradient() of a layer
     "NeuralNetConfiguration": "nn.conf.network",  # layer(), Java's layer.conf()
     "check_saveable": "nn.files.serializer",
     "graph_from_json": "nn.files.graph_json",

@@ -34,6 +34,9 @@ class ComposableIterationListener(Listener):
     def wants(self, hook: str, iteration: int) -> bool:
         return any(listener.wants(hook, iteration) for listener in self.listeners)
 
+    def hears_nodes(self) -> bool:
+        return any(listener.hears_nodes() for listener in self.listeners)
+
     def on_epoch_start(self, model: object) -> None:
         for listener in self.listeners:
             listener.on_epoch_start(model)
@@ -45,6 +48,22 @@ class ComposableIterationListener(Listener):
     def on_forward_pass(self, model: object, activations: list[Array]) -> None:
         for listener in self.listeners:
             listener.on_forward_pass(model, activations)
+
+    def before_forward(self, model: object, name: str, arrays: object) -> None:
+        for listener in self.listeners:
+            listener.before_forward(model, name, arrays)
+
+    def after_forward(self, model: object, name: str, arrays: object) -> None:
+        for listener in self.listeners:
+            listener.after_forward(model, name, arrays)
+
+    def before_backward(self, model: object, name: str, arrays: object) -> None:
+        for listener in self.listeners:
+            listener.before_backward(model, name, arrays)
+
+    def after_backward(self, model: object, name: str, arrays: object) -> None:
+        for listener in self.listeners:
+            listener.after_backward(model, name, arrays)
 
     def on_gradient_calculation(self, model: object) -> None:
         for listener in self.listeners:

@@ -281,7 +281,7 @@ LAYERS: dict[str, dict[str, str]] = {
     },
     "nn.layers.runtime": {
         "LayerRuntime": (
-            "getConf=conf getConfig=conf getParam getPreOutput=pre_output hasBias=confs:has_bias "
+            "backpropGradient getConf=conf getConfig=conf getParam getPreOutput=pre_output hasBias=confs:has_bias "
             "hasLayerNorm=confs:has_layer_norm isPretrainLayer=confs:is_pretrain_layer layerConf=conf numParams "
             "paramTable preOutput setConf=conf setParam setParamTable=confs:set_params_of setParams=params"
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import nd
 from nd.activations import Identity, Softmax
 from nd.arrays import convolution
 from nd.arrays.convolution import Window
@@ -86,9 +87,22 @@ class PooledConvolution(LayerRuntime):
 
 
 class FrozenPooledConvolution(PooledConvolution):
-    """Both frozen, with nothing to train below: forward as outside of training, and never backward."""
+    """Both frozen, with nothing to train below: forward as outside of training, backward only where somebody looks."""
 
     pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Array]:  # type: ignore[override]
+        return super().forward(x, params, ctx)[0], x
+
+    def backward(self, epsilon: Array, cache: Array, params: Params, grads: Params, ctx: Context) -> Array | None:  # type: ignore[override]
+        first, second = (Context(False, ctx.inner(name).buffer) for name in ("again", "again.pooling"))
+        between, of_convolution, _ = self.convolution.propagate(cache, (), params, first)
+        _, of_pooling, _ = self.pooling.propagate(between, (), {}, second)
+        below = self.pooling.backpropagate(epsilon, of_pooling, {})
+        below = self.convolution.backpropagate(below, of_convolution, grads)  # type: ignore[arg-type]
+        for view in grads.values():
+            nd.fill(view, 0.0)  # the convolution writes its own on the way
+        return below
 
     def propagate(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:
         return super().propagate(x, state, params, ctx.inner("frozen", training=False))

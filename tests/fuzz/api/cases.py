@@ -255,6 +255,9 @@ _NETWORKS: Makers = {
     "nn.MultiLayerNetwork.activate_selected_layers": lambda folder: {
         "start": 0, "stop": 1, "x": data_set().features,
     },
+    "nn.MultiLayerNetwork.backprop_selected_layers": lambda folder: {
+        "start": 0, "stop": 1, "x": data_set().features, "epsilon": data_set().labels,
+    },
     "nn.BatchNormalization.get_regularization_by_param": {"name": "beta"},
     "nn.BatchNormalization.get_updater_by_param": {"name": "beta"},
     "nn.MultiLayerConfiguration.get_layer_activation_types": {"input_type": InputType.feed_forward(4)},

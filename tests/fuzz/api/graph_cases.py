@@ -54,6 +54,12 @@ PREPARED_GRAPHS: dict[str, Any] = {"nn.ComputationGraph": trained_graph}
 
 GRAPHS: dict[str, Any] = {
     "nn.ComputationGraph": lambda folder: {"conf": graph_configuration()},
+    "nn.ComputationGraph.activate_selected_layers": lambda folder: {
+        "start": "dense", "stop": "out", "xs": data_set().features,
+    },
+    "nn.ComputationGraph.backprop_selected_layers": lambda folder: {
+        "start": "dense", "stop": "out", "xs": data_set().features, "epsilon": data_set().labels,
+    },
     "nn.ComputationGraph.backprop_gradient": lambda folder: {"epsilons": data_set().labels},
     "nn.ComputationGraph.calculate_gradients": lambda folder: {
         "features": data_set().features, "labels": data_set().labels,

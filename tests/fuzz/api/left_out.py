@@ -42,7 +42,7 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "iteration_done", "on_epoch_start", "on_epoch_end", "on_forward_pass", "on_backward_pass",
             "on_gradient_calculation", "on_numeric_error", "on_fit_end", "on_start", "on_epoch", "on_completion",
-            "close", "wants",
+            "close", "wants", "before_forward", "after_forward", "before_backward", "after_backward", "hears_nodes",
         )], _HOOK,
     ),
     **dict.fromkeys(

@@ -86,6 +86,10 @@ def gradients(net, x):
     return net.calculate_gradients(x, Y)[0].gradient()
 
 
+def between(net, x):
+    return net.backprop_selected_layers(0, 1, x, net.activate_selected_layers(0, 1, x))[0].gradient()
+
+
 def pretrained(net, x):
     net.pretrain(x)
     return np.array(net.params())
@@ -99,6 +103,7 @@ def pretrained_layer(net, x):
 OF_FEATURES = {
     "activate_selected_layers": lambda net, x: net.activate_selected_layers(0, 1, x),
     "activation_from_prev_layer": lambda net, x: net.activation_from_prev_layer(0, x),
+    "backprop_selected_layers": between,
     "calculate_gradients": gradients,
     "feed_forward": lambda net, x: net.feed_forward(x),
     "feed_forward_to_layer": lambda net, x: net.feed_forward_to_layer(1, x),
