@@ -206,7 +206,9 @@ class Random(metaclass=ExplainedType):
             )
         if backend.reports:
             fields = {"p": p}
-            return backend.computed("draw", lambda *_: self._dropout_factors(out, p), "DropOutInverted", self, out, fields)
+            return backend.computed(
+                "draw", lambda *_: self._dropout_factors(out, p), "DropOutInverted", self, out, fields
+            )
         return self._dropout_factors(out, p)
 
     def _dropout_factors(self, out: Array, p: float | Array) -> Array:
@@ -225,7 +227,9 @@ class Random(metaclass=ExplainedType):
         if n * trials >= MOST_NUMBERS:
             raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
         p = _threshold("Random.binomial", p)
-        return self._drawn(lambda: self._binomial(n, dtype, trials, p), "BinomialDistribution", n, dtype, trials=trials, p=p)
+        return self._drawn(
+            lambda: self._binomial(n, dtype, trials, p), "BinomialDistribution", n, dtype, trials=trials, p=p
+        )
 
     def _binomial(self, n: int, dtype: str, trials: int, p: float | Array) -> Array:
         backend = state.backend

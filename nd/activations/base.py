@@ -275,12 +275,23 @@ class Activating:
         return below
 
 
-def _first_two(z: Array, a: Array, *others: Any) -> Array:
+def _first_two(z: Array, a: Array | None, *others: Any) -> Array:
     return others[-1](z, a)
 
 
 def _gradient(z: Array, a: Array, epsilon: Array, out: Array | None, activation: Activation, way: Way) -> Array:
     return way(epsilon, out)
+
+
+def value_of(activation: Activation, z: Array, out: Array | None = None) -> Array:
+    """Return ``activation.value(z, out)``, which hooks hear as one op."""
+    if not state.backend.reports:
+        return activation.value(z, out)
+
+    def way(z: Array, out: Array | None) -> Array:
+        return activation.value(z, out)
+
+    return state.backend.computed("activation", _first_two, z, out, activation, False, None, way)
 
 
 def back_through(activation: Activation, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:

@@ -49,9 +49,7 @@ class _Hooks(Listening):
 
     def hear(self, call: Call) -> None:
         if not _op.runs and call.before is None:  # else it is heard as an op, not also as the calls that it consists of
-            op = HeardCall(call)
-            for hook in tuple(_hooks):
-                hook(op)
+            _tell(HeardCall(call))
 
 
 class _RunningOp(threading.local):
@@ -156,9 +154,9 @@ def add_hook(hook: Hook) -> None:
 
     Notes
     -----
-    A function that computes, called by a network or by you, is run as the op that it is, in `nd.exec` or `nd.execRandom`,
-    to the bit; one that has no op is reported as a `HeardCall`. Of a step of a network that is recorded and replayed only the copies of its data are heard, and it costs what it
-    costs without a hook: in a block ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of
+    A function that computes, called by a network or by you, is run as the op that it is, by `nd.exec` or
+    `nd.execRandom`, to the bit; one that has no op is reported as a `HeardCall`. Of a step of a network that is recorded
+    and replayed only the copies of its data are heard, and it costs what it costs without a hook: in a block ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of
     every step is heard. Arithmetic by Python's operators on arrays (``a + b``) is the array library's own and is not
     heard.
     """
@@ -213,7 +211,7 @@ class HeardCall(Op):
     def who(self) -> str:
         return self._name
 
-    def run(self) -> Array:
+    def run(self) -> Any:
         return self.z
 
 
@@ -241,9 +239,13 @@ def _run(op: Op) -> Array:
     finally:
         _op.runs = outer
     op.seconds = time.perf_counter() - started
-    if not op.outputs:  # a way of computing that the backend has not
-        return z
+    if op.outputs:  # else the backend has not this way of computing
+        _tell(op)
+    return z
+
+
+def _tell(op: Op) -> None:
+    """Let the hooks hear of an op, and not of what they compute."""
     with silence:
         for hook in tuple(_hooks):
             hook(op)
-    return z

@@ -39,7 +39,7 @@ def op_of(name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Op | 
     if make is not None:
         return make(*arguments, **named)
     fused = FUSED.get(name)
-    return fused and fused.of_primitive(arguments, named)
+    return None if fused is None else fused.of_primitive(arguments, named)
 
 
 # ---- of two operands
@@ -50,7 +50,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _axes_along(x: Any, y: Any) -> tuple[int, ...] | None:
-    """Return the axes of x along which y lies, whose lengths it has or has 1 in their place; None if it does not fit."""
+    """Return the axes of x along which y lies; None where its other axes are not of length 1."""
     shape, lengths = _shape(x), _shape(y)
     lengths = (1,) * (len(shape) - len(lengths)) + lengths
     if len(lengths) != len(shape) or any(n not in (1, m) for n, m in zip(lengths, shape, strict=True)):
@@ -141,10 +141,10 @@ def _axpby(alpha: Any, x: Any, beta: Any, y: Any, scratch: Any) -> Op:
 # ---- values
 
 
-def _assign(target: Any, source: Any) -> Op:
-    if not hasattr(source, "shape"):
+def _assign(target: Any, source: Any) -> Op | None:
+    if isinstance(source, (int, float)):
         return ops.ScalarSet.of_call(target, None, target, value=source)
-    return ops.Assign.of_call(source, None, target)
+    return ops.Assign.of_call(source, None, target) if hasattr(source, "shape") else None  # a list is no array yet
 
 
 def _fill(x: Any, value: float) -> Op:
@@ -214,7 +214,7 @@ def _activation_gradient(
     z: Any, a: Any, epsilon: Any, out: Any, activation: Activation, way: Callable[..., Any]
 ) -> Op | None:
     kinds = _ops_of_activations().get(type(activation))
-    return kinds and kinds[1].of_call(z, epsilon, out, activation=activation, way=way)
+    return None if kinds is None else kinds[1].of_call(z, epsilon, out, activation=activation, way=way)
 
 
 def _draw(kind: str, rng: Any, target: Any, fields: dict[str, object]) -> Op:

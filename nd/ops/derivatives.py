@@ -1,6 +1,8 @@
 """The way back through activations as ops: ``Op(x, y, z=None)``, the function's parameters as keywords.
 
-x is what the function was given, y is dL/da of its value a, z becomes dL/dx. Source: org.nd4j.linalg.api.ops.impl.transforms.gradient.
+x is what the function was given, y is dL/da of its value a, z becomes dL/dx.
+
+Source: org.nd4j.linalg.api.ops.impl.transforms.gradient.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class ActivationBp(Op):
         if self.way is not None:  # of a network, whose activation has been computed already
             return self.way(self.y, self.z)
         a = self.activation.value(self.x, backend.empty(self.x.shape, backend.dtype_name(self.x)))
-        z = backend.copy(self.y) if self.z is None else backend.assign(self.z, self.y)
+        z = backend.copy(self.y)
         return self.activation.backprop(self.x, a, z, z)
 
 

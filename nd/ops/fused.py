@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from backends.base import Backend
 
+from nd.state import backend as current_backend
+
 from .base import Array, Op, leaves_of
 
 
@@ -34,6 +36,9 @@ class FusedOp(Op):
     """Names of the primitive's parameters."""
     writes: ClassVar[str] = ""
     """Names of those that it writes."""
+    arguments: dict[str, Any]
+    arrays: tuple[Array, ...]
+    returned: Any
 
     @classmethod
     def of_primitive(cls, arguments: tuple[Any, ...], named: dict[str, Any]) -> FusedOp:
@@ -63,8 +68,6 @@ class FusedOp(Op):
 
     def run(self) -> Any:
         """Make the call on the current backend."""
-        from nd.state import backend as current_backend
-
         self.returned = self._compute(current_backend())
         self.z = next(iter(self.outputs), None)
         return self.z

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and weighted sums. Source: org.nd4j.linalg.api.blas; ops Mmul, BatchMmul, Dot, Axpy."""
+"""Products of matrices and vectors, and weighted sums. Source: ND4J's Mmul, BatchMmul, Dot, Axpy, and level 3 BLAS."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Gemm(_Product):
 
 
 class BatchMmul(_Product):
-    """Products of as many matrices ``x [B, M, K]`` and ``y [B, K, N]``, ``BatchMmul(x, y, z=None)``. Errors as `Mmul`."""
+    """Products of as many matrices ``x [B, M, K]`` and ``y [B, K, N]``, ``BatchMmul(x, y, z=None)``; see `Mmul`."""
 
     rank = 3
 
@@ -145,7 +145,9 @@ class Axpby(Pairwise):
         super().__init__(x, y, z)
         self.check_array("y", y)
         if len(x.shape) != 1:
-            raise ShapeError(f"{self.who}: x and y must be vectors, got {describe_shape(x.shape)}. Flatten with nd.ravel.")
+            raise ShapeError(
+                f"{self.who}: x and y must be vectors, got {describe_shape(x.shape)}. Flatten with nd.ravel."
+            )
         self.alpha, self.beta = alpha, beta
 
     @property

@@ -179,7 +179,7 @@ class DropOut(RandomOp):
 
     def _kept(self, backend: Backend) -> Array:
         """Return x where it stays, else 0: a product would make NaN of infinity and -0 of a negative number."""
-        p = self.p if isinstance(self.p, float) else backend.astype(self.p, "float32")  # an array: of a schedule
+        p = self.p if isinstance(self.p, (int, float)) else backend.astype(self.p, "float32")  # an array: of a schedule
         stays = backend.greater(p, self.rng.uniform(self.count))
         return backend.where(backend.reshape(stays, self.x.shape), self.x, 0.0)
 
