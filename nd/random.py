@@ -176,21 +176,14 @@ class Random(metaclass=ExplainedType):
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u <= p), else 0."""
         _checked_count("Random.bernoulli", n, dtype)
         threshold = _threshold("Random.bernoulli", p)
-
-        def draw() -> Array:
-            return state.backend.astype(self.uniform(n) <= threshold, dtype)
-
+        draw = lambda: state.backend.astype(self.uniform(n) <= threshold, dtype)  # noqa: E731
         return self._drawn(draw, "BernoulliDistribution", n, dtype, p=p)
 
     def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
         _checked_count("Random.retained", n, dtype)
         threshold = _threshold("Random.retained", p)
-
-        def draw() -> Array:
-            backend = state.backend
-            return backend.astype(backend.greater(threshold, self.uniform(n)), dtype)
-
+        draw = lambda: state.backend.astype(state.backend.greater(threshold, self.uniform(n)), dtype)  # noqa: E731
         return self._drawn(draw, "DropOut", n, dtype, p=p)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
@@ -198,8 +191,7 @@ class Random(metaclass=ExplainedType):
 
         A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
         """
-        backend = state.backend
-        known = isinstance(p, (int, float))  # else its value is on the device, where the host does not look
+        backend, known = state.backend, isinstance(p, (int, float))  # else the host does not look: it is on the device
         if known and not 0.0 < p <= 1.0:
             raise ConfigurationError(
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
@@ -244,9 +236,8 @@ class Random(metaclass=ExplainedType):
     def _drawn(self, draw: Callable[[], Array], kind: str, n: int, dtype: str, **fields: object) -> Array:
         """Draw; where somebody listens, as the op of that class of `nd.ops`."""
         backend = state.backend
-        if not backend.reports:
-            return draw()
-        return backend.computed("draw", lambda *_: draw(), kind, self, backend.empty((n,), dtype), fields)
+        given = (kind, self, backend.empty((n,), dtype), fields) if backend.reports else None
+        return draw() if given is None else backend.computed("draw", lambda *_: draw(), *given)
 
     def _box_muller(self, n: int, dtype: str) -> tuple[Array, int]:
         backend = state.backend

@@ -221,14 +221,14 @@ class Activating:
             lambda z, a, e, b: _stored(activation, BACKPROP, activation.backprop(z, a, e, b), b)
         )
 
-    def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
-        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
-        if state.backend.reports:
-            return self._heard_value(z, a, training, b)
-        return self._write_value(z, a, training, b)
+    def value(self, z: Array, a: Array, training: bool, b: Array | None = None, *, told: bool = False) -> Array:
+        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a.
 
-    def _write_value(self, z: Array, a: Array, training: bool, b: Array | None) -> Array:
+        `told` says that who listens has been told already.
+        """
         activation = self.activation
+        if not told and state.backend.reports:
+            return self._heard_value(z, a, training, b)
         if self._compiled:
             if b is None:
                 self._value(z, a)
@@ -249,23 +249,15 @@ class Activating:
             z, b = addi(z, b), None
 
         def way(z: Array, a: Array) -> Array:
-            return self._write_value(z, a, training, b)
+            return self.value(z, a, training, b, told=True)
 
         return state.backend.computed("activation", _first_two, z, a, activation, training, b, way)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None, *, told: bool = False) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz, in its memory or in `out`, which no other array lies in; return it."""
         below = epsilon if out is None else out
-        if not state.backend.reports:
-            return self._write_gradient(z, a, epsilon, below)
-
-        def way(epsilon: Array, below: Array) -> Array:
-            return self._write_gradient(z, a, epsilon, below)
-
-        arguments = (z, a, epsilon, below, self.activation, way)
-        return state.backend.computed("activation_gradient", _gradient, *arguments)
-
-    def _write_gradient(self, z: Array, a: Array, epsilon: Array, below: Array) -> Array:
+        if not told and state.backend.reports:
+            return self._heard_backprop(z, a, epsilon, below)
         if not self._compiled:
             return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, below), below)
         if below is epsilon:
@@ -273,6 +265,12 @@ class Activating:
         else:
             self._back_to(z, a, epsilon, below)
         return below
+
+    def _heard_backprop(self, z: Array, a: Array, epsilon: Array, below: Array) -> Array:
+        def way(epsilon: Array, below: Array) -> Array:
+            return self.backprop(z, a, epsilon, below, told=True)
+
+        return state.backend.computed("activation_gradient", _gradient, z, a, epsilon, below, self.activation, way)
 
 
 def _first_two(z: Array, a: Array | None, *others: Any) -> Array:

@@ -155,10 +155,10 @@ def add_hook(hook: Hook) -> None:
     Notes
     -----
     A function that computes, called by a network or by you, is run as the op that it is, by `nd.exec` or
-    `nd.execRandom`, to the bit; one that has no op is reported as a `HeardCall`. Of a step of a network that is recorded
-    and replayed only the copies of its data are heard, and it costs what it costs without a hook: in a block ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of
-    every step is heard. Arithmetic by Python's operators on arrays (``a + b``) is the array library's own and is not
-    heard.
+    `nd.execRandom`, to the bit; one that has no op is reported as a `HeardCall`. Of a step of a network that is
+    recorded and replayed only the copies of its data are heard, and it costs what it costs without a hook: in a block
+    ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic by
+    Python's operators on arrays (``a + b``) is the array library's own and is not heard.
     """
     _hooks.append(hook)
     add_listening(_of_hooks)

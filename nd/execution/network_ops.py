@@ -12,8 +12,8 @@ from typing import Any
 from .. import ops
 from ..activations import Activation
 from ..ops import Op
-from ..ops.fused import FUSED
 from ..state import backend
+from .fused_ops import FUSED
 
 Make = Callable[..., Op | None]
 
@@ -176,7 +176,7 @@ def _largest(x: Any, window: Any, buffers: Any) -> Op:
 
 
 def _avg_pool(x: Any, window: Any, count_padding: bool, buffers: Any) -> Op:
-    return ops.AvgPooling2D.of_call(x, window=window, buffers=buffers, counts_padding=count_padding)
+    return ops.AvgPooling2D.of_call(x, window=window, buffers=buffers, count_padding=count_padding)
 
 
 def _pnorm_pool(x: Any, window: Any, p: int, buffers: Any) -> Op:

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from .derivatives import SwishBp as SwishBp
     from .derivatives import TanhBp as TanhBp
     from .derivatives import ThresholdReluBp as ThresholdReluBp
-    from .fused import FusedOp as FusedOp
     from .pairwise import Add as Add
     from .pairwise import Comparison as Comparison
     from .pairwise import Copy as Copy
@@ -296,7 +295,6 @@ if not TYPE_CHECKING:
             "base": "Op",
             "broadcast": "Broadcast",
             "derivatives": "ActivationBp",
-            "fused": "FusedOp",
             "pairwise": "Comparison Pairwise",
             "random": "Distribution RandomOp",
             "reductions": "IndexReduction Reduction",

@@ -119,6 +119,7 @@ class Select(Op):
     @checked
     def __init__(self, x: Array, y: Array, condition: Array, z: Array | None = None) -> None:
         super().__init__(x, y, z)
+        current_backend().look_at(self.who, condition)
         for name, array in (("y", y), ("condition", condition)):
             self.check_array(name, array)
             if tuple(array.shape) != tuple(x.shape):

@@ -29,7 +29,7 @@ class _Windowed(Op):
         window = self.window
         return (*window.kernel, *window.stride, *window.pad_before, *window.dilation)
 
-    def memory(self, backend: Backend) -> Callable[..., Any]:
+    def _memory(self, backend: Backend) -> Callable[..., Any]:
         """Return what hands out arrays: a network's buffers, else new ones."""
         return self.buffers or backend.fresh_buffers(backend.dtype_name(self.x if self.x is not None else self.y))
 
@@ -70,7 +70,7 @@ class Im2col(_Windowed):
         super().__init__(x, None, z, (*x.shape[:2], *self.window.kernel, *self.window.out))
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.im2col(self.x, self.window, self.memory(backend))
+        return backend.im2col(self.x, self.window, self._memory(backend))
 
 
 class Col2Im(_Windowed):
@@ -116,7 +116,7 @@ class Col2Im(_Windowed):
         super().__init__(x, None, z, (*x.shape[:2], *lengths))
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.col2im(self.x, self.window, self.memory(backend))
+        return backend.col2im(self.x, self.window, self._memory(backend))
 
 
 class Pooling2D(_Windowed):
@@ -162,10 +162,10 @@ class Pooling2D(_Windowed):
         return (self.z, self.saved) if self.keeps else self.z
 
     def _compute(self, backend: Backend) -> Array:
-        out, self.saved = self.pooled(backend, self.memory(backend))
+        out, self.saved = self._pooled(backend, self._memory(backend))
         return out
 
-    def pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
+    def _pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
         """Return z, and what its derivative needs."""
         raise NotImplementedError
 
@@ -173,7 +173,7 @@ class Pooling2D(_Windowed):
 class MaxPooling2D(Pooling2D):
     """The largest number of every window; padding never wins. Parameters as `Pooling2D`."""
 
-    def pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
+    def _pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
         """Return z, and which cells won; that alone for a network that does not go back."""
         if not self.keeps:
             return backend.largest(self.x, self.window, buffers), None
@@ -181,13 +181,18 @@ class MaxPooling2D(Pooling2D):
 
 
 class AvgPooling2D(Pooling2D):
-    """The mean of every window, over its real cells. Parameters as `Pooling2D`."""
+    """The mean of every window, over its real cells, or all with `count_padding`. Parameters as `Pooling2D`."""
 
-    counts_padding = False
+    count_padding = False
 
-    def pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
+    @checked
+    def __init__(self, x: Array, z: Array | None = None, *, count_padding: bool = False, **window: Any) -> None:
+        super().__init__(x, z, **window)
+        self.count_padding = count_padding
+
+    def _pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
         """Return z, and what was divided by."""
-        return backend.avg_pool(self.x, self.window, self.counts_padding, buffers)
+        return backend.avg_pool(self.x, self.window, self.count_padding, buffers)
 
 
 class PnormPooling2D(Pooling2D):
@@ -200,7 +205,7 @@ class PnormPooling2D(Pooling2D):
         super().__init__(x, z, **window)
         self.p = p
 
-    def pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
+    def _pooled(self, backend: Backend, buffers: Callable[..., Any]) -> tuple[Array, Any]:
         """Return z, and the cells and their norms."""
         return backend.pnorm_pool(self.x, self.window, self.p, buffers)
 
@@ -242,10 +247,10 @@ class Pooling2DDerivative(_Windowed):
 
     def _compute(self, backend: Backend) -> Array:
         if self.saved is None:
-            self.saved = self.forward.pooled(backend, self.memory(backend))[1]
-        return self.spread(backend, self.memory(backend))
+            self.saved = self.forward._pooled(backend, self._memory(backend))[1]
+        return self._spread(backend, self._memory(backend))
 
-    def spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
+    def _spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
         """Return z."""
         raise NotImplementedError
 
@@ -255,7 +260,7 @@ class MaxPooling2DDerivative(Pooling2DDerivative):
 
     pooling = MaxPooling2D
 
-    def spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
+    def _spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
         """Hand every number to the cell that won."""
         return backend.max_pool_backward(self.y, self.saved, self.window, buffers)
 
@@ -265,7 +270,7 @@ class AvgPooling2DDerivative(Pooling2DDerivative):
 
     pooling = AvgPooling2D
 
-    def spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
+    def _spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
         """Divide every number among its window's cells."""
         return backend.avg_pool_backward(self.y, self.saved, self.window, buffers)
 
@@ -281,7 +286,7 @@ class PnormPooling2DDerivative(Pooling2DDerivative):
         super().__init__(x, y, z, p=p, **window)
         self.p = p
 
-    def spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
+    def _spread(self, backend: Backend, buffers: Callable[..., Any]) -> Array:
         """Multiply by the slopes of the norm."""
         return backend.pnorm_pool_backward(self.y, self.saved, self.window, self.p, buffers)
 

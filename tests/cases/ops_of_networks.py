@@ -87,6 +87,12 @@ def norm(p):
     return lambda cells: (np.abs(cells) ** p).sum(axis=(2, 3)) ** (1.0 / p)
 
 
+def real_mean(x):
+    """Return means over 3x3 windows, two apart, of the cells that lie in the image."""
+    total = pooled(lambda cells: cells.sum(axis=(2, 3)), 3, 2, 1)
+    return total(x) / total(np.ones(x.shape))
+
+
 POOLS = {"maxpool2d": (largest, {}), "avgpool2d": (mean, {}), "pnormpool2d": (norm(2), {})}
 
 
@@ -154,6 +160,16 @@ def cases(OpCase):
         "mmul": [OpCase(lambda x, y: np.einsum("mk,kn->mn", x, y), (5, 3))],
         "set_scalar": [OpCase(lambda x: np.full(x.shape, 2.5), None, {"value": 2.5})],
         **{name: pooling(reduce, **more) for name, (reduce, more) in POOLS.items()},
+        "avgpool2d": [
+            *pooling(mean),
+            OpCase(real_mean, None, {"kernel": 3, "stride": 2, "padding": 1}, shape=(2, 3, 5, 5)),
+            OpCase(
+                pooled(mean, 3, 2, 1),
+                None,
+                {"kernel": 3, "stride": 2, "padding": 1, "count_padding": True},
+                shape=(2, 3, 5, 5),
+            ),
+        ],
         "pnormpool2d": [*pooling(norm(2)), *pooling(norm(3), p=3)],
         **{f"{name}_bp": pooling_back(reduce, **more) for name, (reduce, more) in POOLS.items()},
         "pnormpool2d_bp": [*pooling_back(norm(2)), *pooling_back(norm(3), p=3)],

@@ -15,8 +15,8 @@ from nd import ops
 from nd.activations import ACTIVATIONS, Activation
 from nd.dataset import DataSet
 from nd.execution.executioner import HeardCall
+from nd.execution.fused_ops import FUSED
 from nd.execution.network_ops import OF_CALLS, WITHOUT_OP
-from nd.ops.fused import FUSED
 from nn import (
     LSTM,
     ConvolutionLayer,

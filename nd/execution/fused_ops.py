@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from backends.base import Backend
-
+from nd.ops.base import Array, Op, leaves_of
 from nd.state import backend as current_backend
-
-from .base import Array, Op, leaves_of
 
 
 class FusedOp(Op):
