@@ -124,8 +124,8 @@ def _reported(name: str, function: Any, listening: Callable[[], Sequence[Listeni
     generic = getattr(generic, "generic", generic)
 
     def call(self: Any, *arguments: Any, **named: object) -> Any:
-        run = functools.partial(function if takes_self else unwrapped, *((self,) if takes_self else ()))
-        run = functools.partial(run, *arguments, **named)
+        first = (self,) if takes_self else ()
+        run = functools.partial(unwrapped, *first, *arguments, **named)
         if _depth.calls:
             return run()
         composed = name in COMPOSED and implementation(function, self, arguments, named) is generic
