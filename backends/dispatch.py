@@ -88,6 +88,20 @@ def _ordinary(generic: Callable[..., object], *choices: Choice) -> Callable[...,
     return call
 
 
+def implementation(
+    method: Any, backend: object, arguments: tuple[Any, ...], named: Mapping[str, object]
+) -> Callable[..., Any]:
+    """Return what a call of a primitive runs: the first choice whose condition holds, else its generic implementation.
+
+    Of a method without choices, itself.
+    """
+    choices, given_as = getattr(method, "choices", ()), getattr(method, "arguments", None)
+    if given_as is not None:
+        arguments, named = (given_as(*arguments, **named),), {}
+    run = next((run for holds, run in choices if holds(backend, *arguments, **named)), None)
+    return run or getattr(method, "generic", method)
+
+
 def dispatching(table: Table) -> Callable[[Kind], Kind]:
     """Return a decorator that gives a class of backends the choices of a table, for methods that it inherits.
 

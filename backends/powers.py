@@ -37,6 +37,8 @@ class Powers:
     """The context variable of its array library that `quiet` changes."""
     silent: ClassVar[bool] = False
     """Whether its calls are reported to nobody, because they are being recorded."""
+    reports: ClassVar[bool] = False
+    """Whether somebody listens to its calls, see `backends.reporting`."""
     needs_no_hold = False
     """Whether a single light task runs as well without `run_tasks`, which is most often one of microseconds."""
     keeps_addresses = False
@@ -75,6 +77,10 @@ class Powers:
     def is_staged(self, array: Array) -> bool:
         """Tell whether an array is what `staged` has returned, memory that nothing else writes."""
         return False
+
+    def computed(self, name: str, run: Callable[..., Any], *arguments: Any) -> Any:
+        """Call ``run(*arguments)``, which consists of calls of primitives and may be heard as one, by that name."""
+        return run(*arguments)
 
     # ---- recording
 

@@ -14,7 +14,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
@@ -130,17 +130,25 @@ class Random(metaclass=ExplainedType):
         low, high = (_number("Random.uniform", name, value) for name, value in (("low", low), ("high", high)))
         if not low <= high:
             raise ConfigurationError(f"Random.uniform: low must be <= high, got {low} and {high}. Exchange them.")
-        u = self._numbers(n, dtype)
-        self._rewind(n)
-        return u if (low, high) == (0.0, 1.0) else low + u * (high - low)
+
+        def draw() -> Array:
+            u = self._numbers(n, dtype)
+            self._rewind(n)
+            return u if (low, high) == (0.0, 1.0) else low + u * (high - low)
+
+        return self._drawn(draw, "UniformDistribution", n, dtype, low=low, high=high)
 
     def gaussian(self, n: int, dtype: str = "float32", mean: float | Array = 0.0, std: float | Array = 1.0) -> Array:
         """Draw ``[n]`` normally distributed numbers, by Box and Muller on the pairs (e, e + ceil(n / 2))."""
         n = _checked_count("Random.gaussian", n, dtype)
         mean, std = _checked_moments("Random.gaussian", mean, std)
-        z = self._box_muller(n, dtype)[0] * std + mean
-        self._rewind(n)
-        return z
+
+        def draw() -> Array:
+            z = self._box_muller(n, dtype)[0] * std + mean
+            self._rewind(n)
+            return z
+
+        return self._drawn(draw, "GaussianDistribution", n, dtype, mean=mean, std=std)
 
     def truncated_normal(
         self, n: int, dtype: str = "float32", mean: float | Array = 0.0, std: float | Array = 1.0
@@ -168,27 +176,36 @@ class Random(metaclass=ExplainedType):
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u <= p), else 0."""
         _checked_count("Random.bernoulli", n, dtype)
         threshold = _threshold("Random.bernoulli", p)
-        return state.backend.astype(self.uniform(n) <= threshold, dtype)
+        draw = lambda: state.backend.astype(self.uniform(n) <= threshold, dtype)  # noqa: E731
+        return self._drawn(draw, "BernoulliDistribution", n, dtype, p=p)
 
     def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
         _checked_count("Random.retained", n, dtype)
-        backend, threshold = state.backend, _threshold("Random.retained", p)
-        return backend.astype(backend.greater(threshold, self.uniform(n)), dtype)
+        threshold = _threshold("Random.retained", p)
+        draw = lambda: state.backend.astype(state.backend.greater(threshold, self.uniform(n)), dtype)  # noqa: E731
+        return self._drawn(draw, "DropOut", n, dtype, p=p)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
         """Write 1 / p where an element stays, with probability p, else 0; draws one number per element, in c order.
 
         A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
         """
-        backend = state.backend
-        n = math.prod(out.shape)
-        known = isinstance(p, (int, float))  # else its value is on the device, where the host does not look
+        backend, known = state.backend, isinstance(p, (int, float))  # else the host does not look: it is on the device
         if known and not 0.0 < p <= 1.0:
             raise ConfigurationError(
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
             )
-        if self.keeps_23_bits or not known:
+        if backend.reports:
+            fields = {"p": p}
+            return backend.computed(
+                "draw", lambda *_: self._dropout_factors(out, p), "DropOutInverted", self, out, fields
+            )
+        return self._dropout_factors(out, p)
+
+    def _dropout_factors(self, out: Array, p: float | Array) -> Array:
+        backend, n = state.backend, math.prod(out.shape)
+        if self.keeps_23_bits or not isinstance(p, (int, float)):
             backend.assign(out, backend.reshape(self.retained(n, backend.dtype_name(out), p), out.shape))
             return backend.divide(out, p, out)
         backend.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
@@ -202,6 +219,11 @@ class Random(metaclass=ExplainedType):
         if n * trials >= MOST_NUMBERS:
             raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
         p = _threshold("Random.binomial", p)
+        return self._drawn(
+            lambda: self._binomial(n, dtype, trials, p), "BinomialDistribution", n, dtype, trials=trials, p=p
+        )
+
+    def _binomial(self, n: int, dtype: str, trials: int, p: float | Array) -> Array:
         backend = state.backend
         u = self._numbers(n * trials + 1, "float32")
         count = backend.full((n,), 0.0, dtype)
@@ -210,6 +232,12 @@ class Random(metaclass=ExplainedType):
             backend.add(count, backend.astype(positions < p, dtype), count)
         self._rewind(n)
         return count
+
+    def _drawn(self, draw: Callable[[], Array], kind: str, n: int, dtype: str, **fields: object) -> Array:
+        """Draw; where somebody listens, as the op of that class of `nd.ops`."""
+        backend = state.backend
+        given = (kind, self, backend.empty((n,), dtype), fields) if backend.reports else None
+        return draw() if given is None else backend.computed("draw", lambda *_: draw(), *given)
 
     def _box_muller(self, n: int, dtype: str) -> tuple[Array, int]:
         backend = state.backend

@@ -40,8 +40,8 @@ class _State(threading.local):
 
     backend: Any = _FirstUse()
     dtype: str = "float32"
-    hears: Listening | None = None
-    """Hears of every call of a primitive, in every thread."""
+    hears: tuple[Listening, ...] = ()
+    """Hear of every call of a primitive, in every thread."""
     reporting: ClassVar[dict[Backend, Backend]] = {}
     """Backend -> one that computes the same and reports its calls."""
     eager: bool = switch("ND_EAGER", False)
@@ -66,7 +66,7 @@ def backend() -> Backend:
 
 def heard(chosen: Backend) -> Backend:
     """Return a backend that computes as the one that was chosen, and is heard if somebody listens."""
-    if _State.hears is None or chosen.silent:
+    if not _State.hears or chosen.silent:
         return chosen
     plain = chosen.plain
     reporter = _State.reporting.get(plain)
@@ -75,12 +75,12 @@ def heard(chosen: Backend) -> Backend:
     return reporter
 
 
-def hear_calls(hear: Listening | None) -> None:
-    """Have every call of a primitive told to `hear` from now on, in every thread; None: no longer.
+def hear_calls(hears: tuple[Listening, ...]) -> None:
+    """Have every call of a primitive told to those from now on, in every thread; without any: no longer.
 
     In a `use_backend` block that another thread is in already, it holds from the next one on.
     """
-    _State.hears = hear
+    _State.hears = hears
     if not isinstance(_State.backend, _FirstUse):
         _State.backend = heard(_State.backend.plain)
     of_thread = state.__dict__
@@ -259,14 +259,14 @@ class computing:
 
 def within(chosen: Backend) -> AbstractContextManager[object]:
     """Select a backend as `use_backend` does, for a block that is entered at once: free where it is the current one."""
-    if _State.hears is not None:
+    if _State.hears:
         chosen = heard(chosen)
     return NOTHING if state.__dict__.get("backend") is chosen else InForce(chosen)
 
 
 def in_force(chosen: Backend, generator: Random) -> InForce:
     """Put a backend and a generator in force for a block that is entered at once: what a network computes with."""
-    return InForce(chosen if _State.hears is None else heard(chosen), generator)
+    return InForce(heard(chosen) if _State.hears else chosen, generator)
 
 
 NOTHING: AbstractContextManager[object] = nullcontext()

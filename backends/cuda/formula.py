@@ -156,6 +156,7 @@ class _Emitter(Backend):
     """
 
     name = "formula"
+    silent = True  # its numbers are names
     multiplies_bool = True
     knows_shape = False
 

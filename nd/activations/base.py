@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from nd.typing import Array
 
 from . import ACTIVATIONS
 
+Way = Callable[[Array, Any], Array]
 _EXP_LIMIT = {"float32": 88.0, "float64": 709.0}
 VALUE, BACKPROP = "value(z, out, training)", "backprop(z, a, epsilon, out)"  # of activations, in errors
 
@@ -219,9 +221,14 @@ class Activating:
             lambda z, a, e, b: _stored(activation, BACKPROP, activation.backprop(z, a, e, b), b)
         )
 
-    def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
-        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
+    def value(self, z: Array, a: Array, training: bool, b: Array | None = None, *, told: bool = False) -> Array:
+        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a.
+
+        `told` says that who listens has been told already.
+        """
         activation = self.activation
+        if not told and state.backend.reports:
+            return self._heard_value(z, a, training, b)
         if self._compiled:
             if b is None:
                 self._value(z, a)
@@ -234,13 +241,63 @@ class Activating:
             value = activation.value(z if b is None else addi(z, b), a, training)
         return _stored(activation, VALUE, value, a)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    def _heard_value(self, z: Array, a: Array, training: bool, b: Array | None) -> Array:
+        """Do the same as one op; an addition that is a pass of its own is an op of its own."""
+        activation = self.activation
+        apart = not self.fixed or type(activation).value_of_sum is Activation.value_of_sum
+        if b is not None and apart and not self._compiled:
+            z, b = addi(z, b), None
+
+        def way(z: Array, a: Array) -> Array:
+            return self.value(z, a, training, b, told=True)
+
+        return state.backend.computed("activation", _first_two, z, a, activation, training, b, way)
+
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None, *, told: bool = False) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz, in its memory or in `out`, which no other array lies in; return it."""
         below = epsilon if out is None else out
+        if not told and state.backend.reports:
+            return self._heard_backprop(z, a, epsilon, below)
         if not self._compiled:
             return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, below), below)
-        if out is None:
+        if below is epsilon:
             self._back(z, a, epsilon)
         else:
-            self._back_to(z, a, epsilon, out)
+            self._back_to(z, a, epsilon, below)
         return below
+
+    def _heard_backprop(self, z: Array, a: Array, epsilon: Array, below: Array) -> Array:
+        def way(epsilon: Array, below: Array) -> Array:
+            return self.backprop(z, a, epsilon, below, told=True)
+
+        return state.backend.computed("activation_gradient", _gradient, z, a, epsilon, below, self.activation, way)
+
+
+def _first_two(z: Array, a: Array | None, *others: Any) -> Array:
+    return others[-1](z, a)
+
+
+def _gradient(z: Array, a: Array, epsilon: Array, out: Array | None, activation: Activation, way: Way) -> Array:
+    return way(epsilon, out)
+
+
+def value_of(activation: Activation, z: Array, out: Array | None = None) -> Array:
+    """Return ``activation.value(z, out)``, which hooks hear as one op."""
+    if not state.backend.reports:
+        return activation.value(z, out)
+
+    def way(z: Array, out: Array | None) -> Array:
+        return activation.value(z, out)
+
+    return state.backend.computed("activation", _first_two, z, out, activation, False, None, way)
+
+
+def back_through(activation: Activation, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    """Return ``activation.backprop(z, a, epsilon, out)``, which hooks hear as one op."""
+    if not state.backend.reports:
+        return activation.backprop(z, a, epsilon, out)
+
+    def way(epsilon: Array, out: Array | None) -> Array:
+        return activation.backprop(z, a, epsilon, out)
+
+    return state.backend.computed("activation_gradient", _gradient, z, a, epsilon, out, activation, way)

@@ -159,7 +159,14 @@ def pair(who: str, name: str, value: int | Sequence[int], least: int) -> Pair:
     return first, second
 
 
-def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:
+def window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:
+    """Return the windows of kernel, stride, padding and dilation, each one integer or two, over an image.
+
+    Raises
+    ------
+    ShapeError
+        They are no such integers, or the kernel does not fit.
+    """
     names = (("kernel", 1), ("stride", 1), ("padding", 0), ("dilation", 1))
     kernel, stride, padding, dilation = (
         pair(who, name, value, least) for (name, least), value in zip(names, arguments, strict=True)
@@ -194,7 +201,7 @@ def im2col(
     settled(im2col, same_mode=same_mode)
     check_rank("im2col", x.shape, 4)
     backend = state.backend
-    window = _window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
+    window = window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
     return backend.im2col(x, window, backend.fresh_buffers(backend.dtype_name(x)))
 
 
@@ -228,7 +235,7 @@ def col2im(
     check_rank("col2im", col.shape, 6)
     backend = state.backend
     kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
-    window = _window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
+    window = window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
     if window.out != out:
         raise ShapeError(f"col2im: an image {list(window.size)} has {list(window.out)} windows, got {list(out)}.")
     return backend.col2im(col, window, backend.fresh_buffers(backend.dtype_name(col)))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import inspect
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
+from backends.base import Backend
 from backends.errors import ArgumentError, DTypeError, check_choice
-from backends.reporting import Call, Listening, silence
+from backends.reporting import COMPUTATIONS, Call, Listening, silence
 from nd.typing import Array
 
 from ..arguments import argument_names, checked, refusal
 from ..ops import OPS, Op, RandomOp
+from ..ops.base import leaves_of
 from ..random import Random, get_random
+from ..state import backend as current_backend
 from ..state import hear_calls
+from . import network_ops
 
 Hook = Callable[[Op], object]
 
@@ -23,24 +28,28 @@ _listening: list[Listening] = []
 
 
 class _Hooks(Listening):
-    """Lets the hooks hear."""
+    """Lets the hooks hear: a call that has an op is made as that op, by `exec` or `execRandom`."""
+
+    def hears_parts(self, name: str, arguments: tuple[object, ...]) -> bool:
+        return name not in COMPUTATIONS or network_ops.op_of(name, arguments, {}) is None
+
+    def before(self, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]) -> Op | None:
+        if _op.runs or current_backend() is not backend:  # where an op would run
+            return None
+        return network_ops.op_of(name, arguments, named)
+
+    def run(self, begun: Op | None, run: Callable[[], Any]) -> Any:
+        if begun is None:
+            return run()
+        if isinstance(begun, RandomOp):
+            execRandom(begun, begun.rng)
+        else:
+            exec(begun)
+        return begun.result
 
     def hear(self, call: Call) -> None:
-        if not _op.runs:  # which is heard as one, not also as the calls that it consists of
-            op = HeardCall(call)
-            for hook in tuple(_hooks):
-                hook(op)
-
-
-class _All(Listening):
-    """Lets everybody hear."""
-
-    def before(self, *of_call: Any) -> list[tuple[Listening, Any]]:
-        return [(one, one.before(*of_call)) for one in tuple(_listening)]
-
-    def hear(self, call: Call) -> None:
-        for one, begun in call.before:
-            one.hear(call._replace(before=begun))
+        if not _op.runs and call.before is None:  # else it is heard as an op, not also as the calls that it consists of
+            _tell(HeardCall(call))
 
 
 class _RunningOp(threading.local):
@@ -50,22 +59,21 @@ class _RunningOp(threading.local):
 
 
 _op = _RunningOp()
-_of_hooks, _all = _Hooks(), _All()
+_of_hooks = _Hooks()
 
 
 def add_listening(one: Listening) -> None:
     """Let somebody hear of every call, and of its beginning."""
     if one not in _listening:
         _listening.append(one)
-    hear_calls(_all)
+    hear_calls(tuple(_listening))
 
 
 def remove_listening(one: Listening) -> None:
     """Let somebody hear no longer."""
     if one in _listening:
         _listening.remove(one)
-    if not _listening:
-        hear_calls(None)
+    hear_calls(tuple(_listening))
 
 
 def exec(op: Op | type[Op] | str, *args: object, **kwargs: object) -> Array:
@@ -136,8 +144,8 @@ def add_hook(hook: Hook) -> None:
     Parameters
     ----------
     hook : callable
-        op.who, op.x, op.y and op.z describe the op; of a call (`HeardCall`) also op.inputs and op.seconds. It runs in
-        the thread that runs the op; added twice, it runs twice. It hears nothing of its own computations.
+        op.who, op.x, op.y, op.z, op.inputs, op.outputs and op.seconds describe the op. It runs in the thread that runs
+        the op; added twice, it runs twice. It hears nothing of its own computations.
 
     Raises
     ------
@@ -146,10 +154,11 @@ def add_hook(hook: Hook) -> None:
 
     Notes
     -----
-    Of a step of a network that is recorded and replayed only the copies of its data are heard, and it costs what it
-    costs without a hook: in a block ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of
-    every step is heard. Arithmetic by Python's operators on arrays (``a + b``) is the array library's own and is not
-    heard.
+    A function that computes, called by a network or by you, is run as the op that it is, by `nd.exec` or
+    `nd.execRandom`, to the bit; one that has no op is reported as a `HeardCall`. Of a step of a network that is
+    recorded and replayed only the copies of its data are heard, and it costs what it costs without a hook: in a block
+    ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic by
+    Python's operators on arrays (``a + b``) is the array library's own and is not heard.
     """
     _hooks.append(hook)
     add_listening(_of_hooks)
@@ -165,32 +174,44 @@ def remove_hook(hook: Hook) -> None:
 
 
 class HeardCall(Op):
-    """Report to a hook of a call of a function such as `nd.addi` or `nd.gemm`, by a network say.
+    """Report to a hook of a call that has no op.
 
     Attributes
     ----------
     who : str
         The backend's primitive.
     inputs : tuple
-        Arrays and numbers that it was given, the array that it wrote included.
+        Arrays and numbers that it was given, the array that it wrote included; tuples are taken apart.
+    outputs : tuple of array
+        Arrays in the value that it returned; where there are none, those that it was given, which it may have written.
     x, y : object
-        The first two of them, None where there are none.
+        The first two of the inputs, None where there are none.
     z : object
-        The value that it returned; None where it returns nothing.
+        The first of the outputs, or the number that it returned.
     seconds : float
     """
 
-    z: Any
-
     def __init__(self, call: Call) -> None:
-        self.inputs, self.z, self.seconds, self._name = call.arguments, call.result, call.seconds, call.name
-        self.x, self.y = (*call.arguments, None, None)[:2]
+        self._name, self.seconds = call.name, call.seconds
+        self.given = leaves_of(call.arguments)
+        returned, backend = leaves_of((call.result,)), current_backend()
+        self.made = tuple(filter(backend.is_array, returned)) or tuple(filter(backend.is_array, self.given))
+        self.x, self.y = (*self.given, None, None)[:2]
+        self.z = (*returned, *self.made, None)[0]
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return self.given
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        return self.made
 
     @property
     def who(self) -> str:
         return self._name
 
-    def run(self) -> Array:
+    def run(self) -> Any:
         return self.z
 
 
@@ -212,11 +233,19 @@ def _run(op: Op) -> Array:
     if not _hooks:
         return op.run()
     outer, _op.runs = _op.runs, True
+    started = time.perf_counter()
     try:
         z = op.run()
     finally:
         _op.runs = outer
+    op.seconds = time.perf_counter() - started
+    if op.outputs:  # else the backend has not this way of computing
+        _tell(op)
+    return z
+
+
+def _tell(op: Op) -> None:
+    """Let the hooks hear of an op, and not of what they compute."""
     with silence:
         for hook in tuple(_hooks):
             hook(op)
-    return z

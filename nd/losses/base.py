@@ -10,6 +10,7 @@ from typing import ClassVar
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
+from nd.activations.base import back_through
 from nd.arguments import Checked, checked, refusal, shown
 from nd.explaining import explained_method
 from nd.part import Part, into, refuse_returned, undefined
@@ -204,7 +205,7 @@ class Loss(Part, Checked):
         if masks_outputs(mask):
             slope = self._mask(slope, mask)
         target = slope if out is None else out
-        delta = activation.backprop(z, p, slope, target)
+        delta = back_through(activation, z, p, slope, target)
         return delta if delta is target else into(activation, "backprop(z, a, epsilon, out)", delta, target)
 
     def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:

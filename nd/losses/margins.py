@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import nd
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
+from nd.activations.base import back_through
 from nd.arguments import checked
 from nd.arrays import standard
 from nd.explaining import explained_method
@@ -138,7 +139,7 @@ class LossFMeasure(Loss):
         slope = (num / den - (1.0 + self.beta**2) * y) / den * defined
         if p.shape[1] == 2:
             nd.fill(slope[:, :1], 0.0)
-        return activation.backprop(z, p, slope, slope if out is None else out)
+        return back_through(activation, z, p, slope, slope if out is None else out)
 
     def read_labels(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self.check_outputs(f"loss {type(self).__name__}", p.shape[-1])

@@ -42,6 +42,28 @@ if TYPE_CHECKING:
     from .broadcast import BroadcastRDiv as BroadcastRDiv
     from .broadcast import BroadcastRSub as BroadcastRSub
     from .broadcast import BroadcastSub as BroadcastSub
+    from .derivatives import ActivationBp as ActivationBp
+    from .derivatives import CubeBp as CubeBp
+    from .derivatives import EluBp as EluBp
+    from .derivatives import GELUBp as GELUBp
+    from .derivatives import HardSigmoidBp as HardSigmoidBp
+    from .derivatives import HardTanhBp as HardTanhBp
+    from .derivatives import IdentityBp as IdentityBp
+    from .derivatives import LeakyReLUBp as LeakyReLUBp
+    from .derivatives import MishBp as MishBp
+    from .derivatives import RationalTanhBp as RationalTanhBp
+    from .derivatives import RectifiedLinearBp as RectifiedLinearBp
+    from .derivatives import RectifiedTanhBp as RectifiedTanhBp
+    from .derivatives import Relu6Bp as Relu6Bp
+    from .derivatives import RReLUBp as RReLUBp
+    from .derivatives import SeluBp as SeluBp
+    from .derivatives import SigmoidBp as SigmoidBp
+    from .derivatives import SoftmaxBp as SoftmaxBp
+    from .derivatives import SoftPlusBp as SoftPlusBp
+    from .derivatives import SoftSignBp as SoftSignBp
+    from .derivatives import SwishBp as SwishBp
+    from .derivatives import TanhBp as TanhBp
+    from .derivatives import ThresholdReluBp as ThresholdReluBp
     from .pairwise import Add as Add
     from .pairwise import Comparison as Comparison
     from .pairwise import Copy as Copy
@@ -60,6 +82,12 @@ if TYPE_CHECKING:
     from .pairwise import RDiv as RDiv
     from .pairwise import RSub as RSub
     from .pairwise import Sub as Sub
+    from .products import Axpby as Axpby
+    from .products import Axpy as Axpy
+    from .products import BatchMmul as BatchMmul
+    from .products import Dot as Dot
+    from .products import Gemm as Gemm
+    from .products import Mmul as Mmul
     from .random import AlphaDropOut as AlphaDropOut
     from .random import BernoulliDistribution as BernoulliDistribution
     from .random import BinomialDistribution as BinomialDistribution
@@ -109,6 +137,21 @@ if TYPE_CHECKING:
     from .transforms import Step as Step
     from .transforms import TimesOneMinus as TimesOneMinus
     from .transforms import Transform as Transform
+    from .values import Assign as Assign
+    from .values import Cast as Cast
+    from .values import Concat as Concat
+    from .values import ScalarSet as ScalarSet
+    from .values import Select as Select
+    from .windows import AvgPooling2D as AvgPooling2D
+    from .windows import AvgPooling2DDerivative as AvgPooling2DDerivative
+    from .windows import Col2Im as Col2Im
+    from .windows import Im2col as Im2col
+    from .windows import MaxPooling2D as MaxPooling2D
+    from .windows import MaxPooling2DDerivative as MaxPooling2DDerivative
+    from .windows import PnormPooling2D as PnormPooling2D
+    from .windows import PnormPooling2DDerivative as PnormPooling2DDerivative
+    from .windows import Pooling2D as Pooling2D
+    from .windows import Pooling2DDerivative as Pooling2DDerivative
 
 OPS: ClassTable[type[Op]] = ClassTable(
     __name__,
@@ -116,6 +159,12 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "abs": "transforms:Abs",
         "add": "pairwise:Add",
         "alpha_dropout": "random:AlphaDropOut",
+        "assign": "values:Assign",
+        "avgpool2d": "windows:AvgPooling2D",
+        "avgpool2d_bp": "windows:AvgPooling2DDerivative",
+        "axpby": "products:Axpby",
+        "axpy": "products:Axpy",
+        "batched_gemm": "products:BatchMmul",
         "broadcastadd": "broadcast:BroadcastAdd",
         "broadcastcopy": "broadcast:BroadcastCopy",
         "broadcastdiv": "broadcast:BroadcastDiv",
@@ -123,11 +172,15 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "broadcastrdiv": "broadcast:BroadcastRDiv",
         "broadcastrsub": "broadcast:BroadcastRSub",
         "broadcastsub": "broadcast:BroadcastSub",
+        "cast": "values:Cast",
         "ceil": "transforms:Ceil",
+        "col2im": "windows:Col2Im",
+        "concat": "values:Concat",
         "copy": "pairwise:Copy",
         "cos": "transforms:Cos",
         "countnonzero": "reductions:CountNonZero",
         "cube": "activations:Cube",
+        "cube_bp": "derivatives:CubeBp",
         "distribution_bernoulli": "random:BernoulliDistribution",
         "distribution_binomial": "random:BinomialDistribution",
         "distribution_gaussian": "random:GaussianDistribution",
@@ -135,23 +188,32 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "distribution_truncated": "random:TruncatedNormalDistribution",
         "distribution_uniform": "random:UniformDistribution",
         "div": "pairwise:Div",
+        "dot": "products:Dot",
         "dropout": "random:DropOut",
         "dropout_inverted": "random:DropOutInverted",
         "elu": "activations:ELU",
+        "elu_bp": "derivatives:EluBp",
         "eq": "pairwise:Eq",
         "exp": "transforms:Exp",
         "expm1": "transforms:Expm1",
         "floor": "transforms:Floor",
         "gelu": "activations:GELU",
+        "gelu_bp": "derivatives:GELUBp",
+        "gemm": "products:Gemm",
         "gt": "pairwise:Gt",
         "gte": "pairwise:Gte",
         "hardsigmoid": "activations:HardSigmoid",
+        "hardsigmoid_bp": "derivatives:HardSigmoidBp",
         "hardtanh": "activations:HardTanh",
+        "hardtanh_bp": "derivatives:HardTanhBp",
         "identity": "activations:Identity",
+        "identity_bp": "derivatives:IdentityBp",
+        "im2col": "windows:Im2col",
         "imax": "reductions:IMax",
         "imin": "reductions:IMin",
         "ismax": "transforms:IsMax",
         "leakyrelu": "activations:LeakyReLU",
+        "leakyrelu_bp": "derivatives:LeakyReLUBp",
         "legacy_dropout_inverted": "random:LegacyDropOutInverted",
         "log": "transforms:Log",
         "log1p": "transforms:Log1p",
@@ -160,10 +222,14 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "lte": "pairwise:Lte",
         "max": "reductions:Max",
         "max_pairwise": "pairwise:MaxPairwise",
+        "maxpool2d": "windows:MaxPooling2D",
+        "maxpool2d_bp": "windows:MaxPooling2DDerivative",
         "mean": "reductions:Mean",
         "min": "reductions:Min",
         "min_pairwise": "pairwise:MinPairwise",
         "mish": "activations:Mish",
+        "mish_bp": "derivatives:MishBp",
+        "mmul": "products:Mmul",
         "mul": "pairwise:Mul",
         "neg": "transforms:Negative",
         "neq": "pairwise:Neq",
@@ -171,25 +237,39 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "norm2": "reductions:Norm2",
         "normmax": "reductions:NormMax",
         "oneminus": "transforms:OneMinus",
+        "pnormpool2d": "windows:PnormPooling2D",
+        "pnormpool2d_bp": "windows:PnormPooling2DDerivative",
         "pow": "transforms:Pow",
         "pow_pairwise": "pairwise:PowPairwise",
         "prod": "reductions:Prod",
         "rationaltanh": "activations:RationalTanh",
+        "rationaltanh_bp": "derivatives:RationalTanhBp",
         "rdiv": "pairwise:RDiv",
         "reciprocal": "transforms:Reciprocal",
         "rectifiedtanh": "activations:RectifiedTanh",
+        "rectifiedtanh_bp": "derivatives:RectifiedTanhBp",
         "relu": "activations:RectifiedLinear",
         "relu6": "activations:Relu6",
+        "relu6_bp": "derivatives:Relu6Bp",
+        "relu_bp": "derivatives:RectifiedLinearBp",
         "round": "transforms:Round",
         "rrelu": "activations:RReLU",
+        "rrelu_bp": "derivatives:RReLUBp",
         "rsub": "pairwise:RSub",
+        "select": "values:Select",
         "selu": "activations:SELU",
+        "selu_bp": "derivatives:SeluBp",
+        "set_scalar": "values:ScalarSet",
         "sigmoid": "activations:Sigmoid",
+        "sigmoid_bp": "derivatives:SigmoidBp",
         "sign": "transforms:Sign",
         "sin": "transforms:Sin",
         "softmax": "activations:SoftMax",
+        "softmax_bp": "derivatives:SoftmaxBp",
         "softplus": "activations:SoftPlus",
+        "softplus_bp": "derivatives:SoftPlusBp",
         "softsign": "activations:SoftSign",
+        "softsign_bp": "derivatives:SoftSignBp",
         "sqrt": "transforms:Sqrt",
         "square": "transforms:Square",
         "std": "reductions:StandardDeviation",
@@ -197,8 +277,11 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "sub": "pairwise:Sub",
         "sum": "reductions:Sum",
         "swish": "activations:Swish",
+        "swish_bp": "derivatives:SwishBp",
         "tanh": "activations:Tanh",
+        "tanh_bp": "derivatives:TanhBp",
         "thresholdedrelu": "activations:ThresholdRelu",
+        "thresholdedrelu_bp": "derivatives:ThresholdReluBp",
         "timesoneminus": "transforms:TimesOneMinus",
         "var": "reductions:Variance",
     },
@@ -211,10 +294,12 @@ if not TYPE_CHECKING:
             "activations": "ActivationOp",
             "base": "Op",
             "broadcast": "Broadcast",
+            "derivatives": "ActivationBp",
             "pairwise": "Comparison Pairwise",
             "random": "Distribution RandomOp",
             "reductions": "IndexReduction Reduction",
             "transforms": "Transform",
+            "windows": "Pooling2D Pooling2DDerivative",
         }
     )
     __getattr__, __dir__ = names_on_demand(__name__, _NAMES)

@@ -25,6 +25,8 @@ class ActivationOp(Transform):
     """
 
     function: ClassVar[type[Activation]]
+    way: Any = None
+    """How a network computes it, from x and z."""
 
     @checked
     def __init__(self, x: Array, z: Array | None = None, **parameters: Any) -> None:
@@ -32,7 +34,7 @@ class ActivationOp(Transform):
         self.activation = self.function(**parameters)
 
     def _compute(self, backend: Backend) -> Array:
-        return self.activation.value(self.x, self.z)
+        return self.activation.value(self.x, self.z) if self.way is None else self.way(self.x, self.z)
 
 
 class Cube(ActivationOp):
@@ -75,7 +77,7 @@ class Identity(ActivationOp):
     function = activations.Identity
 
     def _compute(self, backend: Backend) -> Array:
-        return backend.copy(self.x) if self.z is None else super()._compute(backend)
+        return backend.copy(self.x) if self.z is self.way is None else super()._compute(backend)
 
 
 class LeakyReLU(ActivationOp):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
@@ -12,6 +12,13 @@ from nd.state import backend as current_backend
 from nd.typing import Array
 
 Dimension = int | tuple[int, ...] | None
+
+
+def leaves_of(values: object) -> tuple[Any, ...]:
+    """Return arrays and numbers in nested tuples and lists; other objects are left out."""
+    if isinstance(values, (tuple, list)):
+        return tuple(leaf for value in values for leaf in leaves_of(value))
+    return (values,) if hasattr(values, "shape") or isinstance(values, (int, float)) else ()
 
 
 class Op(metaclass=ExplainedType):
@@ -81,6 +88,40 @@ class Op(metaclass=ExplainedType):
     def extra_args(self) -> tuple[float, ...]:
         """The op's numbers, in ND4J's order: a probability, a mean and a standard deviation."""
         return ()
+
+    seconds = 0.0
+    """Time that the op took, for hooks."""
+
+    @classmethod
+    def of_call(cls, x: Any, y: Any = None, z: Any = None, **fields: object) -> Self:
+        """Return the op of a call of a primitive, which takes these arguments as they are: nothing is checked.
+
+        Parameters
+        ----------
+        x, y, z : array, number or None
+            x and y may have any shapes that broadcast.
+        **fields : object
+            Further attributes of the op.
+        """
+        op = cls.__new__(cls)
+        op.x, op.y, op.z = x, y, z
+        vars(op).update(fields)
+        return op
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """Arrays and numbers that the op reads: x and y."""
+        return tuple(value for value in (self.x, self.y) if value is not None)
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        """Arrays that the op has written: z, once it has run."""
+        return () if self.z is None else (self.z,)
+
+    @property
+    def result(self) -> Any:
+        """What a network goes on with: z, and what an op keeps for its derivative."""
+        return self.z
 
     @property
     def who(self) -> str:

@@ -117,7 +117,12 @@ class Sub(Pairwise):
 class Comparison(Pairwise):
     """1 where a relation of x and y holds, else 0, in the dtype of x."""
 
+    boolean = False
+    """Whether the result is of bool, as a network asks for it."""
+
     def _compute(self, backend: Backend) -> Array:
+        if self.boolean:
+            return self._holds(backend)
         return standard.astype(self._holds(backend), self.x.dtype)
 
     def _holds(self, backend: Backend) -> Array:

@@ -179,7 +179,8 @@ class DropOut(RandomOp):
 
     def _kept(self, backend: Backend) -> Array:
         """Return x where it stays, else 0: a product would make NaN of infinity and -0 of a negative number."""
-        stays = backend.greater(self.p, self.rng.uniform(self.count))
+        p = self.p if isinstance(self.p, (int, float)) else backend.astype(self.p, "float32")  # an array: of a schedule
+        stays = backend.greater(p, self.rng.uniform(self.count))
         return backend.where(backend.reshape(stays, self.x.shape), self.x, 0.0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from backends.base import Backend
 from backends.errors import ShapeError
@@ -33,6 +33,7 @@ class Reduction(Op):
     """
 
     dtype: ClassVar[str] = ""
+    axes: Any
 
     @checked
     def __init__(self, x: Array, dimension: Dimension = None, keep_dims: bool = False, z: Array | None = None) -> None:
@@ -55,6 +56,8 @@ class Sum(Reduction):
     java_number = 0
 
     def _compute(self, backend: Backend) -> Array:
+        if self.z is not None and isinstance(self.axes, int):  # of a network: one pass
+            return backend.sum_into(self.x, self.axes, self.z)
         return backend.sum(self.x, self.axes, self.keep_dims)
 
 
@@ -173,10 +176,10 @@ class IndexReduction(Reduction):
         super().__init__(x, dimension, keep_dims, z)
         if dimension is not None and len(self.axes) != 1:
             raise ShapeError(f"{self.who}: dimension must be one axis or None, got {dimension}. Reduce axis by axis.")
-        self._flattens = dimension is None
+        self.flattens = dimension is None
 
     def _compute(self, backend: Backend) -> Array:
-        x, axis = (backend.reshape(self.x, (-1,)), 0) if self._flattens else (self.x, self.axes[0])
+        x, axis = (backend.reshape(self.x, (-1,)), 0) if self.flattens else (self.x, self.axes[0])
         return backend.reshape(backend.astype(self._find(backend, x, axis), "int64"), self.shape)
 
     def _find(self, backend: Backend, x: Array, axis: int) -> Array:

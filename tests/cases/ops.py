@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.cases import activations
+from tests.cases import activations, ops_of_networks
 
 LONG = "int64"
 
@@ -21,6 +21,8 @@ class OpCase:
     draw: Any = None
     shape: tuple = (4, 5)
     dtype: str = ""
+    coarse: bool = False
+    """Whether the oracle takes differences."""
 
 
 def real(rng, shape):
@@ -216,6 +218,8 @@ CASES = {
         *reduction(lambda x, axis, keepdims: np.var(x, axis=axis, keepdims=keepdims), bias_corrected=False),
     ],
 }
+
+CASES |= ops_of_networks.cases(OpCase)
 
 HAND = [
     ("imax", [[1.0, 3.0], [3.0, 2.0]], {}, 1),

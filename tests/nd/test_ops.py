@@ -1,5 +1,6 @@
 """Ops and their executioner against the rows in tests/cases/ops.py."""
 
+import functools
 import json
 import math
 from pathlib import Path
@@ -12,11 +13,13 @@ from nd import ops
 from nd.execution.executioner import add_hook, exec, execRandom, remove_hook
 from nd.ops import OPS, Op, RandomOp
 from tests.cases.ops import CASES, HAND, IDS, RANDOM, ROWS, real
+from tests.cases.ops_of_networks import OF_SEVERAL
 from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 KINDS = {"ActivationOp", "Broadcast", "Comparison", "Distribution", "IndexReduction", "Op", "Pairwise", "RandomOp"}
-KINDS |= {"Reduction", "Transform"}
+KINDS |= {"ActivationBp", "Pooling2D", "Pooling2DDerivative", "Reduction", "Transform"}
+COARSE = {"float32": {"rtol": 1e-4, "atol": 1e-4}, "float64": {"rtol": 1e-6, "atol": 1e-6}}
 PRIMITIVES = "abs add copy cos div exp log max_pairwise min_pairwise mul neg oneminus pow pow_pairwise rdiv reciprocal "
 PRIMITIVES += "relu rsub sign sin softmax sqrt square sub tanh broadcastadd broadcastmul"
 
@@ -41,13 +44,17 @@ def on(backend, value, order, dtype):
     return as_input(backend, value, order, dtype) if isinstance(value, np.ndarray) else value
 
 
+def tolerance(case, dtype):
+    return (COARSE if case.coarse else TOLERANCE)[dtype]
+
+
 def expected_of(case, x, y):
     return np.asarray(case.oracle(x) if y is None else case.oracle(x, y))
 
 
 def test_every_op_has_a_name_and_a_case():
     assert list(OPS) == sorted(OPS)
-    assert set(OPS) == set(CASES) | set(RANDOM)
+    assert set(OPS) == set(CASES) | set(RANDOM) | set(OF_SEVERAL)
     found = {
         cls.__name__
         for cls in (getattr(ops, name) for name in ops.__all__)
@@ -69,7 +76,7 @@ def test_value(backend, dtype, order, name, case):
     assert backend.is_array(z)
     assert backend.dtype_name(z) == (case.dtype or dtype)
     assert z.shape == expected.shape
-    np.testing.assert_allclose(backend.to_host(z), expected, **TOLERANCE[dtype])
+    np.testing.assert_allclose(backend.to_host(z), expected, **tolerance(case, dtype))
     np.testing.assert_array_equal(backend.to_host(first), x)
     if y is not None:
         np.testing.assert_array_equal(backend.to_host(second) if isinstance(y, np.ndarray) else second, y)
@@ -83,11 +90,26 @@ def test_in_place_and_into_another_array(backend, name, case):
     z = backend.full(expected.shape, 9, case.dtype or "float64", "f")
     assert exec(make_op(name, case, first, second, z=z)) is z
     np.testing.assert_array_equal(backend.to_host(first), x)
-    np.testing.assert_allclose(backend.to_host(z), expected, **TOLERANCE["float64"])
+    np.testing.assert_allclose(backend.to_host(z), expected, **tolerance(case, "float64"))
     if expected.shape == x.shape and not case.dtype:
         own = backend.copy(first)
         assert exec(make_op(name, case, own, second, z=own)) is own
-        np.testing.assert_allclose(backend.to_host(own), expected, **TOLERANCE["float64"])
+        np.testing.assert_allclose(backend.to_host(own), expected, **tolerance(case, "float64"))
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_ops_of_several_arrays(backend, dtype, order, name):
+    shapes, make, oracle = OF_SEVERAL[name]
+    rng = np.random.default_rng(6)
+    values = {key: rng.normal(size=shape).astype(dtype) for key, shape in shapes.items()}
+    arrays = {key: as_input(backend, value, order, dtype) for key, value in values.items()}
+    op = make(OPS[name], **arrays)
+    assert all(any(one is given for one in op.inputs) for given in (op.x, op.y))
+    expected = oracle(**values)
+    np.testing.assert_array_equal(backend.to_host(exec(op)), expected)
+    z = backend.full(op.z.shape, 9.0, dtype)
+    assert exec(make(functools.partial(OPS[name], z=z), **arrays)) is z
+    np.testing.assert_array_equal(backend.to_host(z), expected)
 
 
 @every_row(("name", "x", "parameters", "expected"), HAND)
@@ -175,7 +197,7 @@ def test_an_op_is_heard_once_and_calls_of_functions_too(backend):
         add_hook(hook)
         remove_hook(hook)
         nd.exp(x)
-    assert seen == ["SoftMax", "DropOut", "absolute", "exp"]
+    assert seen == ["SoftMax", "DropOut", "Abs", "Exp"]
 
 
 # ---- wrong calls

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import nd
 from nd.activations import Sigmoid, Softmax
+from nd.activations.base import value_of
 from nd.arguments import Positive
 from nd.checks import describe_shape
 from nd.typing import Array
@@ -18,13 +19,13 @@ _SIGMOID, _SOFTMAX = Sigmoid(), Softmax()
 def activate(z: Array, a: Array, priors: Priors) -> None:
     """Write the activations of ``z [N, B, 5 + C, H, W]`` into `a`, which shares no memory with it."""
     for sigmoids in (slice(0, 2), slice(4, 5)):
-        _SIGMOID.value(z[:, :, sigmoids, :, :], a[:, :, sigmoids, :, :])
+        value_of(_SIGMOID, z[:, :, sigmoids, :, :], a[:, :, sigmoids, :, :])
     nd.exp(z[:, :, 2:4, :, :], a[:, :, 2:4, :, :])
     for number, sizes in enumerate(priors):
         for axis, size in enumerate(sizes):
             nd.muli(a[:, number, 2 + axis, :, :], size)
     last = (0, 1, 3, 4, 2)
-    _SOFTMAX.value(nd.permute(z[:, :, 5:, :, :], last), nd.permute(a[:, :, 5:, :, :], last))
+    value_of(_SOFTMAX, nd.permute(z[:, :, 5:, :, :], last), nd.permute(a[:, :, 5:, :, :], last))
 
 
 def check_boxes(who: str, priors: Priors) -> Priors:

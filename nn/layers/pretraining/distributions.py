@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.activations import Activation, Sigmoid, get_activation
+from nd.activations.base import back_through, value_of
 from nd.arguments import Checked
 from nd.losses import Loss, get_loss
 from nd.part import Part, undefined
@@ -71,10 +72,10 @@ class _WithActivation(ReconstructionDistribution):
         object.__setattr__(self, "activation", get_activation(self.activation))
 
     def _activated(self, pre_output: Array) -> Array:
-        return self.activation.value(pre_output)  # type: ignore[union-attr]
+        return value_of(self.activation, pre_output)  # type: ignore[arg-type]
 
     def _back(self, pre_output: Array, a: Array, epsilon: Array) -> Array:
-        return self.activation.backprop(pre_output, a, epsilon, epsilon)  # type: ignore[union-attr]
+        return back_through(self.activation, pre_output, a, epsilon, epsilon)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class BernoulliReconstructionDistribution(_WithActivation):
 
     def example_neg_log_probability(self, x: Array, pre_output: Array) -> Array:
         if type(self.activation) is Sigmoid:
-            softplus = get_activation("softplus").value(pre_output)
+            softplus = value_of(get_activation("softplus"), pre_output)
             return nd.sum(nd.subtract(softplus, nd.multiply(x, pre_output)), 1)
         q = self._activated(pre_output)
         terms = nd.add(nd.multiply(x, _log(q)), nd.multiply(nd.subtract(1.0, x), _log(nd.subtract(1.0, q))))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation, get_activation
+from nd.activations.base import value_of
 from nd.arguments import Count, checked
 from nd.checks import check_choice
 from nd.java_enums import JavaEnum
@@ -119,9 +120,9 @@ class RBMRuntime(TiedRuntime):
         """Return what Java takes for the mean of units with input z, in its memory, and their sample."""
         if unit == "gaussian":
             nd.addi(z, self._noise(z))
-        mean = activation.value(z, z)
+        mean = value_of(activation, z, z)
         if unit == "softmax":  # once more where Java draws a sample, which is the mean itself
-            activation.value(mean, mean)
+            value_of(activation, mean, mean)
         return mean, SAMPLES[unit](self, mean) if unit in SAMPLES else mean
 
     def _noise(self, like: Array) -> Array:
@@ -137,7 +138,7 @@ class RBMRuntime(TiedRuntime):
         return nd.add(mean, self._noise(mean))
 
     def _rectified(self, mean: Array) -> Array:
-        deviation = nd.sqrt(get_activation("sigmoid").value(mean))
+        deviation = nd.sqrt(value_of(get_activation("sigmoid"), mean))
         return nd.maximum(nd.add(mean, nd.multiply(self._normal(mean), deviation)), 0.0)
 
     def reconstruction_loss(self, cache: Divergence, params: Params, ctx: Context) -> Array:
@@ -167,13 +168,13 @@ class RBMRuntime(TiedRuntime):
     def prop_up(self, v: Array) -> Array:
         """Return the means ``[N, n_out]`` of the hidden units for ``v [N, n_in]``, a new array."""
         z = self.up(self.rows_of(v, self.conf.n_in), self.params, self._context(), "hidden")
-        return self.activation.value(z, z)
+        return value_of(self.activation, z, z)
 
     @checked
     def prop_down(self, h: Array) -> Array:
         """Return the means ``[N, n_in]`` of the visible units for ``h [N, n_out]``, a new array."""
         z = self.down(self.rows_of(h, self.conf.n_out), self.params, self._context(), "visible")
-        return self._visible_activation.value(z, z)
+        return value_of(self._visible_activation, z, z)
 
     def _context(self) -> Context:
         return Context(True, nd.fresh_buffers(self.dtype))
@@ -196,7 +197,7 @@ class RBMRuntime(TiedRuntime):
             )
         v = self.rows_of(v, self.conf.n_in)
         z = self.up(v, self.params, self._context(), "z")
-        hidden = nd.sum(get_activation("softplus").value(z), 1)
+        hidden = nd.sum(value_of(get_activation("softplus"), z), 1)
         vb = self.params["vb"]
         if self.conf.visible_unit == "binary":
             return nd.subtract(-1.0 * nd.sum(nd.multiply(v, vb), 1), hidden)
@@ -226,7 +227,7 @@ class RBMRuntime(TiedRuntime):
         chosen = nd.astype(nd.greater_equal(below, 0.0), self.dtype) * nd.astype(nd.greater(1.0, below), self.dtype)
         turned = nd.add(v, nd.multiply(chosen, nd.subtract(1.0, 2.0 * v)))
         rise = nd.subtract(self.free_energy(turned), self.free_energy(v))
-        return -float(width) * get_activation("softplus").value(-1.0 * rise)
+        return -float(width) * value_of(get_activation("softplus"), -1.0 * rise)
 
 
 SAMPLES: dict[str, Callable[[Any, Array], Array]] = {

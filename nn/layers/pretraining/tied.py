@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import nd
+from nd.activations.base import value_of
 from nd.typing import Array
 
 from ..core.dense import DenseRuntime
@@ -33,5 +34,5 @@ class TiedRuntime(DenseRuntime, PretrainedRuntime):
     def loss_of(self, x: Array, output: Array) -> Array:
         """Return the loss of a reconstruction, summed; the activation is applied to it once more, as in Java."""
         conf = self.conf
-        activated = conf.activation.value(output, nd.create_uninitialized(*output.shape, dtype=self.dtype))
+        activated = value_of(conf.activation, output, nd.create_uninitialized(*output.shape, dtype=self.dtype))
         return conf.reconstruction_loss.score(x, output, activated, conf.activation)

@@ -24,6 +24,7 @@ from tests.cases.vertices import VERTEX_CASES
 from .detection_cases import DETECTION
 from .graph_cases import GRAPHS
 from .multi_cases import MULTI
+from .ops_cases import OPS
 from .prepared import (
     PREPARED,
     binary,
@@ -167,8 +168,6 @@ _FACADE: Makers = {
     "nd.losses.LossFMeasure.compute_score": lambda folder: {
         "labels": nd.create(binary()), "z": nd.ones(6, 1), "activation": Sigmoid(),
     },
-    **{f"nd.ops.Broadcast{name}": lambda folder: {"x": rows(), "y": nd.ones(4)}
-       for name in ("Add", "Copy", "Div", "Mul", "RDiv", "RSub", "Sub")},
     "nd.losses.LossMixtureDensity": {"mixtures": 1, "labels_width": 1},
     **{
         f"nd.losses.{name}": lambda folder: {
@@ -385,6 +384,7 @@ CASES: Makers = {
     **_FACADE,
     **_DATA,
     **DETECTION,
+    **OPS,
     **MULTI,
     **SERIES,
     **_CURVES,
