@@ -148,6 +148,20 @@ def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     return blocks, offset
 
 
+class ChunkTerms(NamedTuple):
+    """What an update of a chunk has computed with: its place in the flat vectors, its updater, and what that knows."""
+
+    start: int
+    stop: int
+    updater: Updater
+    arrays: dict[str, Array]
+    """Parameters and update ``[n]`` after it, and the states by the updater's names."""
+    coefficients: tuple[Any, ...]
+    """Of the updater, floats or arrays ``[]``."""
+    penalties: tuple[tuple[Regularization, Any], ...]
+    """Those on some elements at least, and their coefficients."""
+
+
 class Chunk:
     """A stretch of the flat vectors that is treated alike: what an update does with it.
 
@@ -160,7 +174,14 @@ class Chunk:
     penalties : sequence of (Regularization, int, array or None)
         Those that hold for some elements at least: the penalty, its number among all of the network's, and ones where
         it holds, None where that is everywhere.
+
+    Attributes
+    ----------
+    on_update : callable, optional
+        Called with None where an update begins, and with the `ChunkTerms` at its end: marks for a trace.
     """
+
+    on_update: Callable[[ChunkTerms | None], object] | None = None
 
     def __init__(
         self,
@@ -210,6 +231,8 @@ class Chunk:
         last : bool
             Whether it is the last chunk, which counts the update.
         """
+        if self.on_update is not None:
+            self.on_update(None)
         params, gradient, state, *others = vectors
         place, block = slice(self.start, self.stop), self._block
         states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
@@ -221,6 +244,21 @@ class Chunk:
         of_penalties = [coefficients[place] for place in self._places]
         formula = self._formula(step, divide, len(others), (1 + last) * bool(cells))
         formula(*arrays, *states, *where, *cells, divisor, *of_penalties, *of_updaters[self.number])
+        if self.on_update is not None:
+            self.on_update(self.terms(vectors, numbers))
+
+    def terms(
+        self, vectors: Sequence[Array], numbers: tuple[Any, Sequence[Any], Sequence[Sequence[Any]]]
+    ) -> ChunkTerms:
+        """Return what `update` has computed with, from its arguments: views."""
+        place, updater = slice(self.start, self.stop), self._block.updater
+        begins = zip(updater.state_names, self._block.state_starts, strict=True)
+        states = {name: vectors[2][begin + self.start : begin + self.stop] for name, begin in begins}
+        arrays = {"parameters": vectors[0][place], "update": vectors[1][place], **states}
+        of_penalties = tuple(
+            (penalty, numbers[1][place]) for penalty, place in zip(self._penalties, self._places, strict=True)
+        )
+        return ChunkTerms(self.start, self.stop, updater, arrays, tuple(numbers[2][self.number]), of_penalties)
 
     def _formula(self, step: StepFunction, divide: bool, others: int, guarded: int) -> Callable[..., None]:
         """Return what `update` does; `guarded` is 0 without a device's guard, 2 for the last chunk."""

@@ -18,6 +18,7 @@ from nd.typing import Array
 
 from .chunks import (
     Block,
+    Chunk,
     Segment,
     StepFunction,
     blocks_of,
@@ -128,7 +129,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
-            for chunk in (chunk for chunks in self._shares for chunk in chunks):
+            for chunk in self.chunks:
                 chunk.take(self._blocks[chunk.number])
             return
         with within(self._backend):
@@ -168,6 +169,11 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._shares = [chunks_of(self._blocks, share, plan, self._dtype) for share in plan.shares]
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """The chunks of all workers."""
+        return [chunk for chunks in self._shares for chunk in chunks]
 
     @cached_property
     def running(self) -> Running:

@@ -11,7 +11,7 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("cli", "dl4j", "pictures", "transferlearning"),
+    ("cli", "dl4j", "pictures", "trace", "transferlearning"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
@@ -20,6 +20,7 @@ SIDEWAYS = {
 }
 TYPES_FROM_ABOVE = {
     "nn.conf.network.NeuralNetConfiguration",  # the defaults that a layer takes what is unset from
+    "nn.trace.trace.Trace",  # what net.trace returns
 }
 """What annotations may name; nothing is imported for them at run time."""
 
