@@ -82,7 +82,9 @@ class SeenArray:
             return f"{self.name} {shape} {self.dtype}: {self.content.values.tolist()}"
         kept = "" if self.is_kept else ", not kept"
         faults = f", {seen.not_finite:,} not finite" if seen.not_finite else ""
-        return f"{self.name} {shape} {self.dtype}: {seen.low:.6g} to {seen.high:.6g}, mean {seen.mean:.6g}{faults}{kept}"
+        return (
+            f"{self.name} {shape} {self.dtype}: {seen.low:.6g} to {seen.high:.6g}, mean {seen.mean:.6g}{faults}{kept}"
+        )
 
 
 class ArrayKeeper:
@@ -170,12 +172,13 @@ def scaled(host: HostArray) -> tuple[bytes, float, float]:
 class Parting(NamedTuple):
     """The place where two arrays differ."""
 
-    index: tuple[int, ...]
+    place: tuple[int, ...]
+    """Index of the first element that differs."""
     first: float
     second: float
     largest: float
     """Largest difference anywhere."""
-    count: int
+    elements: int
     """Elements that differ by more than the tolerance."""
 
 

@@ -176,7 +176,7 @@ class Timeline(Listening):
     def _begun(
         self, keeper: ArrayKeeper, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]
     ) -> _Begun:
-        names = (*_names_of(type(backend), name, len(arguments)), *named)
+        names = (*_names_of(getattr(type(backend), name), len(arguments)), *named)
         given = dict(zip(names, (*arguments, *named.values()), strict=True))
         read = {label: value for label, value in given.items() if _is_read(name, label, given)}
         inputs = [
@@ -217,7 +217,7 @@ def _is_read(primitive: str, label: str, given: dict[str, Any]) -> bool:
 def _columns(keeper: ArrayKeeper, backend: Any, given: dict[str, Any]) -> SeenArray:
     """Return the columns of a convolution's first example, which it may never have laid out."""
     window = given["window"] if "window" in given else given["windows"][0]
-    columns = backend.im2col(given["x"][:1], window, partial(_new, backend, backend.dtype_name(given["x"])))
+    columns = backend.im2col(given["x"][:1, ...], window, partial(_new, backend, backend.dtype_name(given["x"])))
     return keeper.seen("columns", columns, backend.to_host)
 
 
@@ -226,17 +226,17 @@ def _new(backend: Any, dtype: str, name: str, shape: tuple[int, ...], kind: str 
 
 
 @cache
-def _parameters(kind: type[Backend], primitive: str) -> tuple[str, ...]:
+def _parameters(method: Callable[..., object]) -> tuple[str, ...]:
     try:
-        parameters = inspect.signature(getattr(kind, primitive)).parameters
+        parameters = inspect.signature(method).parameters
     except (TypeError, ValueError):  # of a function in C
         return ()
     return tuple(name for name in parameters if name != "self")
 
 
-def _names_of(kind: type[Backend], primitive: str, count: int) -> tuple[str, ...]:
+def _names_of(method: Callable[..., object], count: int) -> tuple[str, ...]:
     """Return the names of so many arguments by position."""
-    names = _parameters(kind, primitive)[:count]
+    names = _parameters(method)[:count]
     return (*names, *(f"argument {number}" for number in range(len(names), count)))
 
 
@@ -322,7 +322,7 @@ def _inside(backend: Any, name: str, nested: Any, depth: int) -> Iterator[tuple[
     elif inspect.isfunction(nested):
         cells = zip(nested.__code__.co_freevars, nested.__closure__ or (), strict=True)
         items = [(key, cell.cell_contents) for key, cell in cells]
-    elif inspect.ismethod(nested) or inspect.isbuiltin(nested):
+    elif backend.is_array(getattr(nested, "__self__", None)):  # a method of an array
         items = [("array", nested.__self__)]
     for key, item in items:
         label = name if key == "" else f"argument {key}" if isinstance(key, int) else str(key)

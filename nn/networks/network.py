@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nd.arguments import Count, answer_calls, checked, shown
+from nd.arguments import Natural, answer_calls, checked, shown
 from nd.files.writing import Target
 
 from ..terms import late
@@ -88,7 +88,7 @@ class Network(Pretrainable, Inside, Streaming, Saved):
         late("write_picture")(self.conf, target, kind)
 
     @checked
-    def trace(self, data: object, labels: object = None, recorded: bool = False, budget: Count = 1 << 28) -> Trace:
+    def trace(self, data: object, labels: object = None, recorded: bool = False, budget: Natural = 1 << 28) -> Trace:
         """Trace one training step, op by op: what each was given and gave, in which layer and phase, and how long.
 
         The step is taken by a copy: parameters, counters and the generator stay as they are, and listeners hear

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 OnFinal = Callable[[int, int], object]
 """Called with first and last element, behind it, of a stretch of the gradient that this pass writes no more."""
-OnNode = Callable[[str, Node | None, Sequence[Any]], object]
-"""Called where a node goes "forward", where a "loss" is computed, where a node is taken "backward", and at the end of
-that with None; with the arrays that come in."""
 
 
 class Propagation:
@@ -49,14 +46,7 @@ class Propagation:
     input_names : sequence of str
     losses : mapping of Source -> float, optional
         Activations that are losses themselves, beside those of the outputs' layers, and their weights.
-
-    Attributes
-    ----------
-    on_node : callable, optional
-        An `OnNode`: marks for a trace.
     """
-
-    on_node: OnNode | None = None
 
     def __init__(
         self,
@@ -129,8 +119,6 @@ class Propagation:
             node = self.nodes[number]
             buffer = self._buffers[number] if memory is None else memory.of(number)
             own = slice(place, place + node.states)
-            if self.on_node is not None:
-                self.on_node("forward", node, [arrivals[source].x for source in node.inputs])
             if node.joins:
                 given = [arrivals[source] for source in node.inputs]
                 xs, mask, examples, kept[number] = self._join(number, node, given, arrivals, training, buffer)
@@ -222,8 +210,6 @@ class Propagation:
         for output, number in enumerate(self.outputs if step.labels else ()):
             mask = loss_mask(step, passed, output, number)
             layer = self.nodes[number].layer
-            if self.on_node is not None:
-                self.on_node("loss", self.nodes[number], [passed.arrivals[Source(number)].x, step.labels[output]])
             of_output, delta = layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
             if step.loss_weights:
                 weight = step.loss_weights[output]
@@ -299,8 +285,6 @@ class Propagation:
             if delta is not None and gradient is not None:
                 delta = node.layer.with_epsilon(delta, gradient, passed.kept[number])
             gradient = gradient if delta is None else delta
-            if self.on_node is not None:
-                self.on_node("backward", node, [gradient])
             needs = self._needs(node, to_input, keeping)
             if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
                 again = node.params_at in written
@@ -316,8 +300,6 @@ class Propagation:
                 on_final(*self._layout.place_of(node.params_at))
             if memory is not None:
                 memory.after_backward(number, waiting.values())
-        if self.on_node is not None:
-            self.on_node("step", None, [])
         return waiting
 
     @staticmethod

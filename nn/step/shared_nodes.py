@@ -11,7 +11,7 @@ from nd.typing import Array
 from ..conf.nodes import sources_of
 from ..vertices.runtime import VertexRuntime
 from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
-from .propagation import OnNode, Propagation
+from .propagation import Propagation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -46,8 +46,6 @@ class SharedNodes:
         Nodes that carry some, and their place in the state of all.
     on_final : callable, optional
         Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
-    on_node : callable, optional
-        Hears where a node is, in what `propagation` makes from then on: marks for a trace.
     keeps : tuple of str
         Names of nodes whose activations and epsilons are kept.
     draws : bool
@@ -70,7 +68,6 @@ class SharedNodes:
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
         self.draws = any(node.layer.has_noise for node in self.nodes)
         self.on_final: FinalStretch | None = None
-        self.on_node: OnNode | None = None
         self.keeps: tuple[str, ...] = ()
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
@@ -103,9 +100,7 @@ class SharedNodes:
         """Return the nodes at work on such vectors, in memory of their own: those of a step, or one by one."""
         nodes, outputs, losses = self.one_by_one if one_by_one else self.fused
         vectors = self.vectors.layout, params, gradient
-        made = Propagation(nodes, outputs, *vectors, self.dtype, self.conf.input_names, losses)
-        made.on_node = self.on_node
-        return made
+        return Propagation(nodes, outputs, *vectors, self.dtype, self.conf.input_names, losses)
 
     def initial_state(self, features: Sequence[Array]) -> State:
         """Return what the nodes carry into the first segment of series with such features."""

@@ -54,10 +54,8 @@ class Difference:
         if self.index is None or self.values is None:
             return f"{where}: differs; its numbers are beyond the budget of a trace"
         first, second = self.values
-        return (
-            f"{where}{list(self.index)}: {first!r} and {second!r}; {self.count:,} elements differ, the largest difference "
-            f"is {self.largest:.3g}"
-        )
+        more = f"{self.count:,} elements differ, the largest difference is {self.largest:.3g}"
+        return f"{where}{list(self.index)}: {first!r} and {second!r}; {more}"
 
 
 def compare(first: Trace, second: Trace, tolerance: float) -> Difference | None:
@@ -123,7 +121,7 @@ def _of_pair(
     if found is None:
         return None
     if isinstance(found, Parting):
-        return Difference(*where, found.index, (found.first, found.second), found.largest, found.count)
+        return Difference(*where, found.place, (found.first, found.second), found.largest, found.elements)
     return Difference(*where, None, None, None, None)
 
 
@@ -149,4 +147,3 @@ def _apart(first: SeenArray, second: SeenArray, tolerance: float) -> bool:
     bound = tolerance * max(map(abs, (one.low, one.high, other.low, other.high)))
     pairs = ((one.low, other.low), (one.high, other.high), (one.mean, other.mean))
     return one.not_finite != other.not_finite or any(abs(a - b) > bound for a, b in pairs)
-

@@ -13,7 +13,7 @@ from nd.execution.seen_arrays import Content, SeenArray, stored
 from nd.files.archives import ArrayFile, reading_arrays, write_arrays
 from nd.typing import HostArray
 
-from .rows import Row
+from .rows import Row, number_all
 from .trace import NodeArrays, Trace
 
 VERSION = 1
@@ -96,8 +96,7 @@ def load(path: str | os.PathLike[str]) -> Trace:
         read = _Read(file, document["contents"])
         rows = [read.row(row) for row in document["rows"]]
         nodes = [read.node(node) for node in document["nodes"]]
-    for number, row in enumerate(inner for row in rows for inner in row.every()):
-        row.number = number
+    number_all(rows)
     return Trace(rows, document["seconds"], nodes, document["about"])
 
 
@@ -109,13 +108,15 @@ class _Read:
         for place, known in enumerate(contents):
             shape = tuple(known["shape"])
             host = nd.to_host(file.read(f"array{place}", (math.prod(shape),), known["dtype"])).reshape(shape)
-            content = Content(*(known[name] for name in _CONTENT), host, host if known["kept"] else None)
-            self._contents.append(content._replace(histogram=tuple(content.histogram)))
+            known["histogram"] = tuple(known["histogram"])
+            about = {name: known[name] for name in _CONTENT}
+            self._contents.append(Content(**about, sample=host, values=host if known["kept"] else None))
 
     def row(self, document: dict[str, Any]) -> Row:
-        seen = self._seen(document["inputs"]), self._seen(document["outputs"])
-        inner = [self.row(row) for row in document["rows"]]
-        return Row(*(document[name] for name in _ROW), *seen, document["values"], inner)
+        row = Row(**{name: document[name] for name in _ROW})
+        row.seen_inputs, row.seen_outputs = self._seen(document["inputs"]), self._seen(document["outputs"])
+        row.values, row.rows = document["values"], [self.row(inner) for inner in document["rows"]]
+        return row
 
     def node(self, document: dict[str, Any]) -> NodeArrays:
         (activation,), epsilon = self._seen(document["activation"]), self._seen(document["epsilon"])
@@ -124,6 +125,4 @@ class _Read:
         return NodeArrays(document["name"], document["type"], activation, epsilon[0] if epsilon else None, *tables)
 
     def _seen(self, lists: list[list[Any]]) -> tuple[SeenArray, ...]:
-        return tuple(
-            SeenArray(name, tuple(shape), dtype, self._contents[place]) for name, shape, dtype, place in lists
-        )
+        return tuple(SeenArray(name, tuple(shape), dtype, self._contents[place]) for name, shape, dtype, place in lists)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = pathlib.Path(__file__).parent / "page.html"
 LARGEST = 16_384  # elements of a picture
-_TIMES_LARGER = 4  # those of layers than those of ops
+_TIMES_LARGER = 4  # those of layers, and columns, than those of ops
 _PLACE = "__TRACE__"
 
 
@@ -93,7 +93,7 @@ class _Arrays:
 
     def places(self, seen: tuple[SeenArray, ...]) -> list[list[Any]]:
         """Return names and numbers."""
-        return [[one.name, self.place(one)] for one in seen]
+        return [[one.name, self.place(one, _TIMES_LARGER if one.name == "columns" else 1)] for one in seen]
 
     def place(self, seen: SeenArray, larger: int = 1) -> int:
         """Return the number of an array, whose picture may be so many times larger than others."""
@@ -136,4 +136,3 @@ def _picture(seen: SeenArray, most: int) -> dict[str, Any]:
         data, low, high = scaled(part)
         picture = {"shape": list(part.shape), "low": low, "high": high, "data": base64.b64encode(data).decode("ascii")}
     return {**known, "pic": picture}
-

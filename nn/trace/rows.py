@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from nd.execution.timeline import Event
     from nd.typing import HostArray
 
-PHASES = ("step", "forward", "loss", "backward", "update")
-"""The phases: "step" is what is done once for all nodes, copies of data, penalties' scores, the check of a gradient."""
 OP, PASSING, PYTHON, CHUNK, UPDATE = "op", "passing", "python", "chunk", "update"
 """Kinds of rows."""
 
@@ -26,11 +24,13 @@ class Row:
     Attributes
     ----------
     kind : str
-        "op"; "passing", where a node takes what others give; "python" between the ops of a node; "update", all chunks
-        of it, and "chunk".
+        "op"; "passing" of what a node is given by others; "python" between the ops of a node; "update", all chunks of
+        it, and "chunk".
     phase : {"step", "forward", "loss", "backward", "update"}
+        "step" is what is done for all nodes at once: copies of data, penalties' scores, the check of a gradient.
     node : str
-        Name of the layer or vertex, ``"a + b"`` of two that run as one; of a chunk the parameters in it.
+        Name of the layer or vertex, ``"a + b"`` of two that run as one; empty between them; of a chunk and its ops the
+        parameters in it.
     op : str
         The primitive; of an update the updater.
     part : int
@@ -104,7 +104,8 @@ class Place(NamedTuple):
     """Where a step is: what a mark says."""
 
     phase: str
-    node: str
+    node: str = ""
+    """Empty between nodes."""
     first: bool = False
     """Whether a pass through the nodes begins."""
 
@@ -115,37 +116,40 @@ class _Thread:
     def __init__(self, number: int, began: float, parts: Iterator[int], names: ParamNames) -> None:
         self.rows: list[Row] = []
         self._number, self._now, self._parts, self._names = number, began, parts, names
-        self._place, self._part = Place("step", ""), 0
+        self._place, self._part = Place("step"), 0
         self._python: Row | None = None
-        self._chunk: int | None = None  # where its rows begin
+        self._begin = 0  # of the rows between two nodes, or of those of a chunk
 
     def take(self, event: Event) -> None:
         """Go on to an event: the time since the last one is Python's."""
-        self._between(event.began)
+        self._pass_time(event.began)
         self._now = event.ended
         if event.name:
             seconds = event.ended - event.began
             self.rows.append(self._row(OP, event.name, event.began, seconds, event.inputs, event.outputs))
         elif isinstance(event.mark, ChunkTerms):
             self._end_chunk(event)
+        elif event.mark is None:
+            self._close()
+            self._begin = len(self.rows)
+        elif event.mark.node:
+            self._enter(event)
         else:
-            self._go_to(event)
+            self._close()
+            self._place, self._begin = event.mark, len(self.rows)
 
     def closed(self, until: float | None = None) -> list[Row]:
         """Return the rows; the rest of the time is Python's."""
         if until is not None:
-            self._between(until)
+            self._pass_time(until)
         self._close()
         return _with_update(self.rows)
 
     def _row(self, kind: str, op: str, began: float, seconds: float, *seen: Any) -> Row:
         return Row(kind, self._place.phase, self._place.node, op, self._part, self._number, began, seconds, *seen)
 
-    def _between(self, until: float) -> None:
-        """Add Python's time to that of what passes here, or to the row of Python in this place, behind the ops."""
-        if self.rows and self._python is None and self.rows[-1].kind == PASSING and not self.rows[-1].seconds:
-            self.rows[-1].seconds = until - self._now
-            return
+    def _pass_time(self, until: float) -> None:
+        """Add to the row of Python in this place, which comes behind the ops."""
         if self._python is None:
             self._python = self._row(PYTHON, "", self._now, 0.0)
         self._python.seconds += until - self._now
@@ -155,31 +159,33 @@ class _Thread:
             self.rows.append(self._python)
         self._python = None
 
-    def _go_to(self, event: Event) -> None:
-        self._close()
-        mark: Place | None = event.mark
-        if mark is None:
-            self._chunk = len(self.rows)
-            return
-        if mark.first:
+    def _enter(self, event: Event) -> None:
+        """Go to a node: Python since the last one, of the same pass, is spent on what passes between them."""
+        began, seconds = event.began, 0.0
+        if event.mark.first:
+            self._close()
             self._part = next(self._parts)
-        self._place = mark
-        if mark.node:
-            self.rows.append(self._row(PASSING, "", event.began, 0.0, (), event.inputs))
+        else:
+            for row in self.rows[self._begin :]:
+                row.phase = event.mark.phase
+            if self._python is not None:
+                began, seconds = self._python.began, self._python.seconds
+            self._python = None
+        self._place = event.mark
+        self.rows.append(self._row(PASSING, "", began, seconds, (), event.inputs))
 
     def _end_chunk(self, event: Event) -> None:
         """Put the rows since its beginning into one."""
         self._close()
         terms: ChunkTerms = event.mark
-        begin = len(self.rows) if self._chunk is None else self._chunk
-        rows = self.rows[begin:]
+        rows = self.rows[self._begin :]
         began, seconds = (rows[0].began if rows else event.began), sum(row.seconds for row in rows)
         chunk = self._row(CHUNK, type(terms.updater).__name__, began, seconds, (), event.inputs)
         chunk.node, chunk.rows, chunk.values = self._names.of(terms.start, terms.stop), rows, values_of(terms)
         for row in rows:
             row.node = chunk.node
-        self.rows[begin:] = [chunk]
-        self._chunk = None
+        self.rows[self._begin :] = [chunk]
+        self._begin = len(self.rows)
 
 
 def _with_update(rows: list[Row]) -> list[Row]:
@@ -249,6 +255,11 @@ def rows_of(events: Sequence[Event], thread: int, seconds: float, names: ParamNa
             threads[event.thread] = _Thread(len(threads), event.began, parts, names)
         threads[event.thread].take(event)
     rows = [row for one in threads.values() for row in one.closed(seconds if one is threads[thread] else None)]
-    for number, row in enumerate(inner for row in rows for inner in row.every()):
-        row.number = number
+    number_all(rows)
     return rows
+
+
+def number_all(rows: Sequence[Row]) -> None:
+    """Give every row its number."""
+    for number, row in enumerate(inner for outer in rows for inner in outer.every()):
+        row.number = number

@@ -15,17 +15,21 @@ from nd.execution.timeline import Event, Timeline, let_hear
 from nd.state import Restoring, eager
 from optimize.chunks import ChunkTerms
 
+from ..networks.intake import minibatch
 from ..networks.multilayer import MultiLayerNetwork
-from .rows import ParamNames, Place, Row, rows_of
+from .rows import ParamNames, Place, rows_of
 from .trace import NodeArrays, Trace
 
 if TYPE_CHECKING:
     from ..networks.network import Network
-    from ..step.nodes import Node
-
 TIMED, TIMED_S = (3, 20), 0.5
 """Steps that are timed, at least and at most, and seconds behind which no other begins; the fastest counts."""
-_ARRIVES = {"forward": "input", "backward": "epsilon"}
+_METHODS = {
+    "propagate": ("forward", "input"),
+    "loss_and_delta": ("loss", "labels"),
+    "backpropagate": ("backward", "epsilon"),
+}
+"""Method of a layer or vertex -> phase, and what its first argument is."""
 
 
 def trace_step(net: Network, data: object, labels: object, recorded: bool, budget: int) -> Trace:
@@ -51,7 +55,9 @@ def _joined(times: Sequence[Event], arrays: list[Event]) -> list[Event]:
     """
     left, joined = _by_thread(arrays), list[Event]()
     for events in _by_thread(times).values():
-        same = next((thread for thread, others in left.items() if list(map(_key, others)) == list(map(_key, events))), None)
+        same = next(
+            (thread for thread, others in left.items() if list(map(_key, others)) == list(map(_key, events))), None
+        )
         if same is None:
             return arrays
         for event, other in zip(events, left.pop(same), strict=True):
@@ -78,7 +84,8 @@ def _seen(keeper: ArrayKeeper, arrays: NodeArrays) -> NodeArrays:
             return {key: seen(key, value) for key, value in array.items()}
         return None if array is None else keeper.seen(name, array, nd.to_host)
 
-    return NodeArrays(*arrays[:2], *map(seen, arrays._fields[2:], arrays[2:]))
+    fields = {name: seen(name, array) for name, array in arrays._asdict().items() if name not in ("name", "type")}
+    return arrays._replace(**fields)
 
 
 class _TracedStep:
@@ -87,7 +94,7 @@ class _TracedStep:
     def __init__(self, net: Network, data: object, labels: object, recorded: bool) -> None:
         net.engine.check_made()
         self._net: Any = net.clone()
-        self._data, self._labels, self._recorded = data, labels, recorded
+        self._recorded = recorded
         self._timeline: Timeline | None = None
         self._gradient: Any = None
         self._wants_gradient = False
@@ -96,7 +103,8 @@ class _TracedStep:
         self.names = ParamNames([(view.key, view.start, view.stop) for view in self._views])
         self._random = self._net.random.get_state()
         self._counts = self._net.iteration_count, self._net.epoch_count
-        self._net.step_input(data, labels)  # which says what does not fit
+        self._data = minibatch(self._net, "trace", data, labels, learn=not self._counts[0])
+        self._net.step_input(self._data)  # which says where a loss is missing
         with self._at_work():
             self._vectors = nd.copy(self._net.params()), nd.copy(self._net.updater_state())
         self._learned = self._net.get_optimizer().get_state()
@@ -130,10 +138,10 @@ class _TracedStep:
 
     def _step(self) -> None:
         if self._recorded:
-            self._net.fit_batch(self._data, self._labels)
+            self._net.fit_batch(self._data)
         else:
             with eager():
-                self._net.fit_batch(self._data, self._labels)
+                self._net.fit_batch(self._data)
 
     def _back(self) -> None:
         """Put everything back where it was before the step."""
@@ -154,29 +162,41 @@ class _TracedStep:
     # ---- marks
 
     def _mark_places(self) -> None:
-        """Have the copy say where it is."""
+        """Have the copy say where it is: where a node goes forward and is taken back, where its loss is computed."""
+        for node in self._net.engine.shared_nodes.fused.nodes:
+            name = node.name if node.inner is None else f"{node.inner[0]} + {node.name}"
+            for method, (phase, label) in _METHODS.items():
+                if hasattr(node.layer, method):
+                    place = Place(phase, name, phase == "forward" and node.position == 0)
+                    vars(node.layer)[method] = partial(self._at_node, place, label, getattr(node.layer, method))
         updater = self._net.updater
-        self._net.engine.shared_nodes.on_node = self._at_node
         for chunk in updater.chunks:
             chunk.on_update = self._at_chunk
         vars(updater)["update"] = partial(self._updating, updater.update)
 
+    def _at_node(self, place: Place, label: str, method: Any, given: Any, *arguments: Any) -> Any:
+        self._note(place, ((label, given),))
+        result = method(given, *arguments)
+        self._note(Place("step"))
+        return result
+
     def _updating(self, update: Any, *arguments: Any, **named: Any) -> Any:
         if self._wants_gradient:
             self._gradient = nd.copy(self._net.flattened_gradients())
-        self._mark(Place("update", ""))
+        self._mark(Place("update"))
         outcome = update(*arguments, **named)
-        self._mark(Place("step", ""))
+        self._mark(Place("step"))
         return outcome
 
-    def _at_node(self, phase: str, node: Node | None, arrays: Sequence[Any]) -> None:
-        name = "" if node is None else node.name if node.inner is None else f"{node.inner[0]} + {node.name}"
-        place = Place(phase, name, node is not None and phase == "forward" and node.position == 0)
-        labels = ("activation", "labels") if phase == "loss" else (_ARRIVES.get(phase, ""),) * len(arrays)
-        noted(partial(self._mark, place, tuple(zip(labels, arrays, strict=True))))
-
     def _at_chunk(self, terms: ChunkTerms | None) -> None:
-        noted(partial(self._mark, terms, () if terms is None else tuple(terms.arrays.items())))
+        self._note(terms, () if terms is None else tuple(terms.arrays.items()))
+
+    def _note(self, what: object, arrays: Sequence[tuple[str, Any]] = ()) -> None:
+        """Mark a place, in a recording at every replay."""
+        if self._recorded:
+            noted(partial(self._mark, what, arrays))
+        else:
+            self._mark(what, arrays)
 
     def _mark(self, what: object, arrays: Sequence[tuple[str, Any]] = ()) -> None:
         if self._timeline is not None:
@@ -220,7 +240,8 @@ class _TracedStep:
             before = {view.spec.name: nd.copy(view.of(self._vectors[0])) for view in views}
             after = {view.spec.name: nd.copy(view.of(net.params())) for view in views}
             gradients = {view.spec.name: nd.copy(view.of(self._gradient)) for view in views}
-        return NodeArrays(conf.name, type(conf.conf).__name__, *net.kept(self._called(number)), before, gradients, after)
+        activation, epsilon = net.kept(self._called(number))
+        return NodeArrays(conf.name, type(conf.conf).__name__, activation, epsilon, before, gradients, after)
 
     def about(self, budget: int) -> dict[str, str]:
         """Return what the trace is of."""
