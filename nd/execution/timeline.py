@@ -6,7 +6,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from backends.base import Backend
@@ -32,6 +32,9 @@ UNDEFINED = frozenset({"buffers", "scratch"})
 """Parameters whose contents matter neither before nor after."""
 _ON_THEMSELVES = ("assign", "fill")
 """Methods of arrays that write the array itself; others write the last one that they are given."""
+DECLINED = frozenset({"lstm"})
+"""Primitives that return None, and have computed nothing, where a backend leaves it to the layer."""
+_parameters: dict[tuple[type, str], tuple[str, ...]] = {}
 _DEEPEST = 6  # of a call in a recording: tasks of workers are calls in lists in calls
 
 
@@ -107,7 +110,8 @@ class Timeline(Listening):
 
     def hear(self, call: Call) -> None:
         entered, thread = time.perf_counter(), threading.get_ident()
-        if call.before is None or thread not in self._waited:
+        declined = call.result is None and call.name in DECLINED
+        if call.before is None or thread not in self._waited or declined:
             return
         ended = self._clock(entered, thread)
         outputs: tuple[SeenArray, ...] = ()
@@ -176,7 +180,7 @@ class Timeline(Listening):
     def _begun(
         self, keeper: ArrayKeeper, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]
     ) -> _Begun:
-        names = (*_names_of(getattr(type(backend), name), len(arguments)), *named)
+        names = (*_names_of(backend, name, len(arguments)), *named)
         given = dict(zip(names, (*arguments, *named.values()), strict=True))
         read = {label: value for label, value in given.items() if _is_read(name, label, given)}
         inputs = [
@@ -225,19 +229,17 @@ def _new(backend: Any, dtype: str, name: str, shape: tuple[int, ...], kind: str 
     return backend.empty_activation(shape, kind or dtype)
 
 
-@cache
-def _parameters(method: Callable[..., object]) -> tuple[str, ...]:
-    try:
-        parameters = inspect.signature(method).parameters
-    except (TypeError, ValueError):  # of a function in C
-        return ()
-    return tuple(name for name in parameters if name != "self")
-
-
-def _names_of(method: Callable[..., object], count: int) -> tuple[str, ...]:
+def _names_of(backend: Backend, primitive: str, count: int) -> tuple[str, ...]:
     """Return the names of so many arguments by position."""
-    names = _parameters(method)[:count]
-    return (*names, *(f"argument {number}" for number in range(len(names), count)))
+    key = type(backend), primitive
+    names = _parameters.get(key)
+    if names is None:
+        try:
+            names = tuple(inspect.signature(getattr(backend, primitive)).parameters)
+        except (TypeError, ValueError):  # of a function in C
+            names = ()
+        _parameters[key] = names
+    return (*names[:count], *(f"argument {number}" for number in range(len(names), count)))
 
 
 def labelled(backend: Any, name: str, nested: object) -> Iterator[tuple[str, Any]]:

@@ -59,8 +59,10 @@ def test_one_ulp_in_one_of_fifty_ops_is_found(one_ulp):
     assert len(clean.ops) >= 50
     found = clean.compare(planted)
     assert (found.op, found.node, found.phase, found.array) == ("relu_back", "2", "backward", "result")
-    assert found.index == changed["place"] and found.values == changed["values"]
-    assert found.count == 1 and found.largest == pytest.approx(abs(np.subtract(*changed["values"])))
+    assert found.index == changed["place"]
+    assert found.values == changed["values"]
+    assert found.count == 1
+    assert found.largest == pytest.approx(abs(np.subtract(*changed["values"])))
     assert clean.ops[found.number].op == "relu_back"
     assert f"op {found.number}, relu_back of 2 (backward), result{list(changed['place'])}" in str(found)
     assert planted.compare(clean).values == changed["values"][::-1]
@@ -140,7 +142,8 @@ def test_a_file_holds_the_trace(tmp_path):
     trace.save(tmp_path / "trace.npz")
     again = nn.trace.load(tmp_path / "trace.npz")
     assert str(again) == str(trace)
-    assert again.about == trace.about and again.memory() == trace.memory()
+    assert again.about == trace.about
+    assert again.memory() == trace.memory()
     assert again.compare(trace) is None
     for row, other in zip(trace.ops, again.ops, strict=True):
         assert (row.number, row.began, row.values) == (other.number, other.began, other.values)
@@ -167,7 +170,7 @@ def test_wrong_files_and_traces(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     with pytest.raises(nd.FormatError, match="expected a trace, got a file without one"):
         nn.trace.load(tmp_path / "other.npz")
-    with pytest.raises(nd.ConfigurationError, match="compare: both traces must be of the same network, got layers 0, 1"):
+    with pytest.raises(nd.ConfigurationError, match="both traces must be of the same network, got layers 0, 1"):
         trace.compare(graph().trace(rows()))
     with pytest.raises(nd.DTypeError, match="compare: expected a Trace, got int"):
         trace.compare(5)

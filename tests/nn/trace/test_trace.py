@@ -132,7 +132,7 @@ def test_an_update_is_one_row_that_unfolds():
     rate = 0.01 * np.sqrt(1 - 0.999**4) / (1 - 0.9**4)  # of the fourth iteration
     assert update.values["corrected rate"] == pytest.approx(rate, rel=1e-6)
     assert update.values["L2Regularization"] == pytest.approx(0.001)
-    assert [row.op for row in chunks[0].rows if row.kind == "op"][0] in ("divide", "add")
+    assert next(row.op for row in chunks[0].rows if row.kind == "op") in ("divide", "add")
     net.fit_batch(data)
     state = nd.to_host(net.updater_state())[0]
     m = np.concatenate([chunk.outputs["M"] for chunk in chunks])
@@ -244,10 +244,11 @@ def test_recorded_times_the_calls_that_fit_replays():
 def test_beyond_the_budget_a_sample_stays():
     trace = dense().trace(rows(), budget=400)
     kept = [seen.is_kept for row in trace.ops for seen in row.seen_outputs]
-    assert any(kept) and not all(kept)
+    assert any(kept)
+    assert not all(kept)
     lost = next(row for row in trace.ops if row.seen_outputs and not row.seen_outputs[0].is_kept)
     with pytest.raises(nd.DataError, match="bytes were beyond the budget of the trace, got a sample only"):
-        lost.output  # noqa: B018
+        lost.output
     assert lost.seen_outputs[0].content.high >= lost.seen_outputs[0].content.low
     assert "not kept" in repr(lost.seen_outputs[0])
 
@@ -256,7 +257,9 @@ def test_a_table_is_printed(traced):
     net, _, trace = traced
     text = str(trace)
     assert text.splitlines()[0].split()[:3] == ["phase", "layer", "op"]
-    assert "(Python)" in text and "(passing on)" in text and "Adam, " in text
+    assert "(Python)" in text
+    assert "(passing on)" in text
+    assert "Adam, " in text
     assert f"{100 * trace.rest:.1f} % of it between the ops" in text
     assert repr(trace).startswith(f"Trace({type(net).__name__}, ")
 
