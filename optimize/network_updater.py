@@ -18,7 +18,6 @@ from nd.typing import Array
 
 from .chunks import (
     Block,
-    Chunk,
     Segment,
     StepFunction,
     blocks_of,
@@ -167,13 +166,9 @@ class NetworkUpdater(metaclass=ExplainedType):
         """Make the chunks of every worker, and its recordings."""
         plan = nd.plan_update(self._gradient.shape[0])
         self._shares = [chunks_of(self._blocks, share, plan, self._dtype) for share in plan.shares]
+        self.chunks = [chunk for chunks in self._shares for chunk in chunks]
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
-
-    @property
-    def chunks(self) -> list[Chunk]:
-        """The chunks of all workers."""
-        return [chunk for chunks in self._shares for chunk in chunks]
 
     @cached_property
     def running(self) -> Running:

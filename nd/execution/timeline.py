@@ -247,10 +247,13 @@ def labelled(backend: Any, name: str, nested: object) -> Iterator[tuple[str, Any
     if backend.is_array(nested):
         yield name, nested
         return
+    items: list[tuple[Any, Any]]
     if isinstance(nested, dict):
         items = list(nested.items())
+    elif hasattr(nested, "_asdict"):  # a named tuple
+        items = list(nested._asdict().items())
     elif isinstance(nested, (tuple, list)):
-        items = list(zip(getattr(nested, "_fields", range(len(nested))), nested, strict=True))
+        items = list(enumerate(nested))
     elif type(nested).__module__.startswith("backends.") and not isinstance(nested, Backend):
         items = list(getattr(nested, "__dict__", {}).items())
     else:

@@ -31,7 +31,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     OSError
         The file cannot be written.
     """
-    if os.path.splitext(os.fspath(path))[1] != ".npz":
+    if os.path.splitext(os.fspath(path))[1].lower() != ".npz":
         raise nd.ConfigurationError(f"save: a trace needs a name that ends in .npz, got {os.fspath(path)!r}.")
     written = _Written()
     document = {
