@@ -148,6 +148,20 @@ Numbers = tuple[Any, tuple[Any, ...], tuple[tuple[Any, ...], ...]]
 """Divisor, coefficients of all blocks' penalties, of every block's updater: floats, or arrays ``[]``."""
 
 
+class ChunkTerms(NamedTuple):
+    """What an update of a chunk has computed with: its place in the flat vectors, its updater, and what that knows."""
+
+    start: int
+    stop: int
+    updater: Updater
+    arrays: dict[str, Array]
+    """Parameters and update ``[n]`` after it, and the states by the updater's names."""
+    coefficients: tuple[Any, ...]
+    """Of the updater, floats or arrays ``[]``."""
+    penalties: tuple[tuple[Regularization, Any], ...]
+    """Those on some elements at least, and their coefficients."""
+
+
 @dataclass(eq=False)
 class Chunk:
     """A stretch of the flat vectors that is treated alike: what an update does with it."""
@@ -160,6 +174,8 @@ class Chunk:
     """Those that hold for some elements at least, their numbers among all blocks', and ones where they hold; None where
     that is everywhere."""
     formulas: dict[object, Callable[..., None]] = field(default_factory=dict)
+    on_update: Callable[[ChunkTerms | None], object] | None = None
+    """Called with None where an update begins, and with the `ChunkTerms` at its end: marks for a trace."""
 
     def update(
         self,
@@ -185,6 +201,8 @@ class Chunk:
         last : bool
             Whether it is the last chunk, which counts the update.
         """
+        if self.on_update is not None:
+            self.on_update(None)
         params, gradient, state, *others = vectors
         place, block = slice(self.start, self.stop), self.block
         states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
@@ -201,6 +219,17 @@ class Chunk:
                 formula = nd.elementwise(formula, scratch=(0,))
             self.formulas[key, guarded] = formula
         formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[self.number])
+        if self.on_update is not None:
+            self.on_update(self.terms(vectors, numbers))
+
+    def terms(self, vectors: Sequence[Array], numbers: Numbers) -> ChunkTerms:
+        """Return what `update` has computed with, from its arguments: views."""
+        place, updater = slice(self.start, self.stop), self.block.updater
+        begins = zip(updater.state_names, self.block.state_starts, strict=True)
+        states = {name: vectors[2][begin + self.start : begin + self.stop] for name, begin in begins}
+        arrays = {"parameters": vectors[0][place], "update": vectors[1][place], **states}
+        penalties = tuple((penalty, numbers[1][number]) for penalty, number, _ in self.penalties)
+        return ChunkTerms(self.start, self.stop, updater, arrays, tuple(numbers[2][self.number]), penalties)
 
     def _compute(self, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
         """Update on what `update` hands over, element by element; `guarded` is 2 for the last chunk on a device."""

@@ -119,7 +119,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
-            for chunk in (chunk for chunks in self._shares for chunk in chunks):
+            for chunk in self.chunks:
                 chunk.block, chunk.formulas = self._blocks[chunk.number], {}
             return
         with within(self._backend):
@@ -154,6 +154,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         """Make the chunks of every worker, and its recordings."""
         plan = nd.plan_update(self.gradient.shape[0])
         self._shares = shares_of(self._blocks, plan, self._dtype)
+        self.chunks = [chunk for chunks in self._shares for chunk in chunks]
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
 

@@ -8,3 +8,7 @@ import pytest
 
 class Absent(pytest.skip.Exception):
     """Skips the test, with the reason."""
+
+
+class NoBrowser(Absent):
+    """Skips a test of a page, also where everything else has to be there: few machines that test have a browser."""

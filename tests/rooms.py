@@ -11,15 +11,17 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("cli", "dl4j", "pictures", "transferlearning"),
+    ("cli", "dl4j", "pictures", "trace", "transferlearning"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
+    ("cli", "trace"),  # a command reads saved traces
     ("vertices", "layers"),  # a vertex may hold a layer, and computes with the same arguments
     ("dl4j", "nn"),  # hands out all of nn, with Java's spelling
 }
 TYPES_FROM_ABOVE = {
     "nn.conf.network.NeuralNetConfiguration",  # the defaults that a layer takes what is unset from
+    "nn.trace.trace.Trace",  # what net.trace returns
 }
 """What annotations may name; nothing is imported for them at run time."""
 

@@ -22,7 +22,8 @@ from tests.source_files import library, parse
 X = np.ones((4, 2), "float32")
 LAYERS = (DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2, activation="softmax"))
 BEGINS = {
-    ".bin": b"", ".csv": b"", ".dot": b"digraph", ".gv": b"digraph", ".npy": b"\x93NUMPY", ".npz": b"PK",
+    ".bin": b"", ".csv": b"", ".dot": b"digraph", ".gv": b"digraph", ".htm": b"<!DOCTYPE",
+    ".html": b"<!DOCTYPE", ".npy": b"\x93NUMPY", ".npz": b"PK",
     ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
     ".txt": b"", ".zip": b"PK", "": b"", ".best": b"",
 }  # fmt: skip
@@ -46,6 +47,11 @@ def with_normalizer(path, net):
     except nd.ConfigurationError:
         path.unlink()
         raise
+
+
+def trace_of(net):
+    """Return a trace of a step of the network."""
+    return net.trace(X, np.eye(2, dtype="float32")[[0, 1, 1, 0]])
 
 
 def command(name, path, net, *more):
@@ -77,6 +83,8 @@ WRITERS = {
     "python -m nn convert": (lambda path, net: command("convert", path, net), (".bin", ".npz", ".safetensors", ".zip")),
     "python -m nn picture": (lambda path, net: command("picture", path, net), (".dot", ".gv", ".svg")),
     "python -m nn predict": (lambda path, net: command("predict", path, net), (".csv", ".txt", *UNKNOWN)),
+    "trace.save": (lambda path, net: trace_of(net).save(path), (".npz",)),
+    "trace.to_html": (lambda path, net: trace_of(net).to_html(path), (".html", ".htm", *UNKNOWN)),
     "write_arrays": (lambda path, net: write_arrays(path, {"x": nd.create(X)}, {}), (".npz", ".safetensors")),
 }  # fmt: skip
 """Method -> a call of it, and the endings that it takes."""
@@ -112,8 +120,8 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
     assert {path for path, _ in calls} == {
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
         "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
-        "nn/files/archive.py", "nn/pictures/files.py", "optimize/listeners/checkpoint_folder.py",
-        "optimize/listeners/html_report.py",
+        "nn/files/archive.py", "nn/pictures/files.py", "nn/trace/page.py",
+        "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",
     }, "a new writer: give it a line in WRITERS, if it is public"  # fmt: skip
 
 

@@ -178,6 +178,10 @@ class Recordings:
         self._known[key] = reader
         return reader
 
+    def recorded(self) -> list[Recording]:
+        """Return the recordings that there are, the one that ran last at the end."""
+        return [reader.recording for reader in self._known.values() if reader is not None]
+
     def clear(self) -> None:
         """Throw all recordings away, and their memory."""
         self._known.clear()

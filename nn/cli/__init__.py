@@ -1,4 +1,4 @@
-"""The command line: ``python -m nn summary|picture|convert|evaluate|predict MODEL ...``."""
+"""The command line: ``python -m nn summary|picture|convert|evaluate|predict|trace MODEL ...``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from collections.abc import Sequence
 
 from nd import NdError
 
-from . import convert, evaluate, picture, predict, summary
+from . import convert, evaluate, picture, predict, summary, trace
 from .data import in_words_of_the_command_line
 
-COMMANDS = {"convert": convert, "evaluate": evaluate, "picture": picture, "predict": predict, "summary": summary}
+COMMANDS = {
+    "convert": convert,
+    "evaluate": evaluate,
+    "picture": picture,
+    "predict": predict,
+    "summary": summary,
+    "trace": trace,
+}
 """Name -> module with HELP, EXAMPLES, add_arguments(parser) and run(arguments)."""
 _USAGE, _INTERRUPTED = 2, 130  # exit codes, as argparse's and the shell's
 

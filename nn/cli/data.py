@@ -28,16 +28,16 @@ BUNDLED: dict[str, Callable[[int], DataSetIterator]] = {
 """Name -> iterator of so many examples; test sets where there are two."""
 
 
-def add_data_arguments(parser: argparse.ArgumentParser, labels: bool) -> None:
+def add_data_arguments(parser: argparse.ArgumentParser, labels: bool, required: bool = True, batch: int = 256) -> None:
     """Declare the options for the data's source; with `labels`, also those for the labels' columns."""
-    source = parser.add_mutually_exclusive_group(required=True)
+    source = parser.add_mutually_exclusive_group(required=required)
     source.add_argument(
         "--csv",
         metavar="FILE",
         help="rows of numbers, behind a header or not; labels may be text; read row by row, so it may be large",
     )
     source.add_argument("--data", choices=sorted(BUNDLED), help="a data set by name (of mnist and digits the test set)")
-    parser.add_argument("--batch", type=int, default=256, metavar="N", help="examples at once (default %(default)s)")
+    parser.add_argument("--batch", type=int, default=batch, metavar="N", help="examples at once (default %(default)s)")
     rows = parser.add_argument_group("rows of a CSV file")
     rows.add_argument("--skip-lines", type=int, default=0, metavar="N", help="lines to leave out at the beginning")
     rows.add_argument(

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 from nd import ConfigurationError
 from nd.checks import check_choice
 
+from ..conf.nodes import sources_of
+from ..conf.stacking import input_type_of
 from ..files.exchange import is_array_file
 from ..files.serializer import load, restore_normalizer
+from ..layers.base import LayerConf
 from ..networks.network import Network
 
 if TYPE_CHECKING:
     from nd.dataset.normalizers.any_normalizer import AnyNormalizer
+
+    from ..conf.nodes import NetworkConfiguration
+    from ..terms.input_type import InputType
 
 
 def add_lenient(parser: argparse.ArgumentParser) -> None:
@@ -58,3 +64,10 @@ def output_number(arguments: argparse.Namespace, network: Network) -> int:
 def normalizer_in(path: str) -> AnyNormalizer | None:
     """Return the normalizer in a model's file, None where there is none."""
     return None if is_array_file(path) else restore_normalizer(path)
+
+
+def type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
+    """Return the type of an input that one of its readers says; None where none does."""
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in sources_of(node)]
+    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
+    return next((kind for kind in types if kind is not None), None)

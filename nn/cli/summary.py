@@ -12,21 +12,16 @@ from typing import TYPE_CHECKING
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
-from ..conf.nodes import sources_of
-from ..conf.stacking import input_type_of
 from ..files.archive import reading
 from ..files.model_file import ModelFile
 from ..files.own_settings import read
 from ..files.serializer import read_own
-from ..layers.base import LayerConf
 from ..networks.tables import table
-from .models import is_array_file, load_network
+from .models import is_array_file, load_network, type_of_input
 
 if TYPE_CHECKING:
     from nd.typing import Array
 
-    from ..conf.nodes import NetworkConfiguration
-    from ..terms.input_type import InputType
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
@@ -130,16 +125,9 @@ def _flows(model: ModelFile, path: str) -> dict[str, str]:
             conf, _ = read(json.dumps(model.document), reading("summary", path, read_own))
         except NdError:  # for `load` to report: the rest can be shown
             return {}
-    types = conf.node_types([_type_of_input(conf, number) for number in range(len(conf.input_names))])
+    types = conf.node_types([type_of_input(conf, number) for number in range(len(conf.input_names))])
     flows = (f"{', '.join(map(repr, node.inputs))} -> {', '.join(map(repr, node.outputs))}" for node in types or ())
     return dict(zip((node.name for node in conf.nodes), flows, strict=False))
-
-
-def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
-    """Return the type of an input that one of its readers says; None where none does."""
-    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in sources_of(node)]
-    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
-    return next((kind for kind in types if kind is not None), None)
 
 
 def _inputs(model: ModelFile) -> dict[str, str]:

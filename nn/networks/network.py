@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nd.arguments import answer_calls, checked, shown
+from nd.arguments import Natural, answer_calls, checked, shown
 from nd.files.writing import Target
 
 from ..terms import late
@@ -16,6 +16,7 @@ from .streaming import Streaming
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
+    from ..trace.trace import Trace
 
 
 INNER = frozenset({"check_saveable", "compute_gradient_and_score", "fit_batch"})
@@ -85,3 +86,38 @@ class Network(Pretrainable, Inside, Streaming, Saved):
         Neither parameters nor another program are needed. Differs: Java has no such method.
         """
         late("write_picture")(self.conf, target, kind)
+
+    @checked
+    def trace(self, data: object, labels: object = None, recorded: bool = False, budget: Natural = 1 << 28) -> Trace:
+        """Trace one training step, op by op: what each was given and gave, in which layer and phase, and how long.
+
+        The step is taken by a copy: parameters, counters and the generator stay as they are, and listeners hear
+        nothing. Its numbers are those of `fit`, to the bit.
+
+        Parameters
+        ----------
+        data, labels
+            A minibatch, as `fit_batch` takes it.
+        recorded : bool
+            Time the calls of the recording that `fit` replays, with its workers side by side. By default the step runs
+            as in eager mode, one part of the minibatch after the other.
+        budget : int
+            Bytes of arrays that are kept, 256 MiB by default. Of arrays beyond it the trace has a sample, smallest and
+            largest number, mean and histogram.
+
+        Raises
+        ------
+        ConfigurationError
+            `init` has not been called, an output has no loss, or with `recorded` the step is not recorded as calls.
+        ShapeError, DTypeError
+            The data do not fit the network.
+        NumericError
+            The score or the gradient is not finite.
+
+        Notes
+        -----
+        The step is taken several times: times are those of the fastest step, in which nobody looked at arrays. On a
+        device that computes while the host goes on they are those of the host. Differs: Java has no such method.
+        """
+        traced: Trace = late("trace_step")(self, data, labels, recorded, budget)
+        return traced

@@ -14,6 +14,7 @@ CALLED_LATE = {
     "network_to_json": "nn.files.json",
     "read_checkpoint": "nn.files.checkpoint",
     "restore_model": "nn.files.serializer",
+    "trace_step": "nn.trace.stepping",
     "write_checkpoint": "nn.files.checkpoint",
     "write_model": "nn.files.serializer",
     "write_picture": "nn.pictures.files",

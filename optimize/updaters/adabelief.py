@@ -39,6 +39,7 @@ class AdaBelief(Updater):
     beta2: Fraction = 0.999
     epsilon: NonNegative = 1e-14
     state_names: ClassVar[tuple[str, ...]] = ("M", "S")
+    coefficient_names: ClassVar[tuple[str, ...]] = ("corrected rate",)
 
     gain = gain_over_epsilon
     coefficients = corrected_coefficients

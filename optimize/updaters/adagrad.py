@@ -34,6 +34,7 @@ class AdaGrad(Updater):
     learning_rate: NonNegative | Schedule = 0.1
     epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("H",)
+    coefficient_names: ClassVar[tuple[str, ...]] = ("rate",)
 
     @property
     def initial_state(self) -> tuple[float, ...]:

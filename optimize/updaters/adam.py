@@ -40,6 +40,7 @@ class Adam(Updater):
     beta2: Fraction = 0.999
     epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
+    coefficient_names: ClassVar[tuple[str, ...]] = ("corrected rate",)
 
     gain = gain_over_epsilon
     coefficients = corrected_coefficients

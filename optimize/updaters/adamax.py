@@ -39,6 +39,7 @@ class AdaMax(Updater):
     beta2: Fraction = 0.999
     epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "U")
+    coefficient_names: ClassVar[tuple[str, ...]] = ("corrected rate",)
 
     gain = gain_of_factors
 

@@ -55,6 +55,8 @@ class Updater(Part, Checked, metaclass=NameHolder):
 
     state_names: ClassVar[tuple[str, ...]] = ()
     """Names of the state vectors, in the order in which they lie in a block's state."""
+    coefficient_names: ClassVar[tuple[str, ...]] = ()
+    """Names of the numbers of `coefficients`, for traces; without them they have numbers."""
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
         "learning_rate_schedule": lambda builder, schedule: builder.learning_rate(schedule),
         "momentum_i_schedule": lambda builder, schedule: builder.momentum(schedule),

@@ -45,6 +45,7 @@ class Nadam(Updater):
     beta2: Fraction = 0.999
     epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
+    coefficient_names: ClassVar[tuple[str, ...]] = ("corrected rate of m", "corrected rate of g")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -48,6 +48,7 @@ class Nesterovs(Updater):
     learning_rate: NonNegative | Schedule = 0.1
     momentum: Fraction | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)
+    coefficient_names: ClassVar[tuple[str, ...]] = ("rate", "-rate", "momentum", "-momentum")
 
     def __new__(cls, *arguments: object, **settings: object) -> Self:
         if len(arguments) == 1 and not settings and not isinstance(arguments[0], Schedule):

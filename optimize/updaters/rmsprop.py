@@ -36,6 +36,7 @@ class RmsProp(Updater):
     rms_decay: Fraction = 0.95
     epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("G",)
+    coefficient_names: ClassVar[tuple[str, ...]] = ("rate",)
 
     @property
     def initial_state(self) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import nd
 from nd.arguments import NonNegative
@@ -28,6 +29,7 @@ class Sgd(Updater):
 
     pure = True
     learning_rate: NonNegative | Schedule = 1e-3
+    coefficient_names: ClassVar[tuple[str, ...]] = ("rate",)
 
     gain = gain_of_factors
     coefficients = rate_alone

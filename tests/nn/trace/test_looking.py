@@ -1,0 +1,56 @@
+"""Looking changes nothing: twenty steps with a trace before each of them leave what twenty steps leave."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import nd
+from nd.dataset import DataSet
+from nn.trace import stepping
+from tests.cases.layers import make_features, make_labels
+from tests.nn.layers.test_contracts import N
+from tests.nn.layers.test_every_layer import ROWS, make_network
+from tests.nn.trace.networks import EVERY
+
+STEPS = 20
+
+
+@pytest.fixture(autouse=True)
+def timed_once(monkeypatch):
+    monkeypatch.setattr(stepping, "TIMED", (1, 1))
+
+
+def left_by(net, batches, looks):
+    """Return what training leaves."""
+    for number in range(STEPS):
+        data = batches[number % len(batches)]
+        if looks:
+            trace = net.trace(data, recorded=number % 2 == 1)
+        net.fit_batch(data)
+        if looks:
+            assert trace.about["score"] == repr(float(net.score()))
+    vectors = [nd.to_host(nd.copy(vector)) for vector in (net.params(), net.updater_state(), net.flattened_gradients())]
+    return vectors, net.score(), net.random.get_state(), net.iteration_count
+
+
+def assert_looking_changes_nothing(make, batches):
+    quiet, looked_at = left_by(make(), batches, False), left_by(make(), batches, True)
+    for one, other in zip(quiet[0], looked_at[0], strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_equal(looked_at[1:], quiet[1:])
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_networks_of_both_kinds(name):
+    make, data = EVERY[name]
+    assert_looking_changes_nothing(make, [data(seed=seed) for seed in range(3)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ROWS)
+def test_every_layer(case):
+    make = functools.partial(make_network, case, "float32", updater="adam")
+    shape = make().output(make_features(case, 0, N)).shape
+    batches = [DataSet(make_features(case, seed, N), make_labels(case, shape[1:], seed, shape[0])) for seed in (0, 1)]
+    assert_looking_changes_nothing(make, batches)
