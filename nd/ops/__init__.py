@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .random import GaussianDistribution as GaussianDistribution
     from .random import LegacyDropOutInverted as LegacyDropOutInverted
     from .random import LogNormalDistribution as LogNormalDistribution
+    from .random import ProbablisticMerge as ProbablisticMerge
     from .random import RandomOp as RandomOp
     from .random import TruncatedNormalDistribution as TruncatedNormalDistribution
     from .random import UniformDistribution as UniformDistribution
@@ -173,6 +174,7 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "oneminus": "transforms:OneMinus",
         "pow": "transforms:Pow",
         "pow_pairwise": "pairwise:PowPairwise",
+        "probablistic_merge": "random:ProbablisticMerge",
         "prod": "reductions:Prod",
         "rationaltanh": "activations:RationalTanh",
         "rdiv": "pairwise:RDiv",
