@@ -29,6 +29,7 @@ class OfModel:
     """
 
     listeners: Collection[Listener]
+    step_function: StepFunction
 
     def __init__(self, model: Any, conf: OptimizationConf) -> None:
         self.reference = lambda: model

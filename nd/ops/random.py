@@ -257,8 +257,8 @@ class ProbablisticMerge(RandomOp):
         return (self.p,)
 
     def _compute(self, backend: Backend) -> Array:
-        first = backend.greater_equal(self.p, self.rng.uniform(self.count))
-        merged = backend.where(backend.reshape(first, self.x.shape), self.x, self.y)
+        first, y = backend.greater_equal(self.p, self.rng.uniform(self.count)), self.y
+        merged = backend.where(backend.reshape(first, self.x.shape), self.x, y)  # type: ignore[arg-type]
         return merged if self.z is None else backend.assign(self.z, merged)
 
 

@@ -171,7 +171,7 @@ class NeuralNetConfiguration(Checked):
 
     def of_all_layers(self) -> NeuralNetConfiguration:
         """Return a copy without what is a single layer's, or has gone over to the layers."""
-        return self if self.layer is self.older is None else replace(self, layer=None, older=None)
+        return self if self.layer is None and self.older is None else replace(self, layer=None, older=None)
 
     @property
     def num_iterations(self) -> int:

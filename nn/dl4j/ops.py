@@ -18,7 +18,7 @@ def _java_dropout(kind: Any, x: Array, arguments: tuple[Any, ...], settings: dic
         return kind(x, arguments[0], x) if not settings else kind(x, arguments[0], **settings)
     z, p, *length = arguments
     if len(length) > 1:
-        raise nd.ArgumentError(f"{kind.__name__}: expected x, z, p and perhaps a length, got {2 + len(arguments)}.")
+        raise nd.ArgumentError(f"{kind.__name__}: expected x, z, p and perhaps a length, got {1 + len(arguments)}.")
     return kind(x, p, z, **settings)
 
 

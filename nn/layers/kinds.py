@@ -90,20 +90,22 @@ class SaysItsKind:
     @checked
     def calc_l1(self, backprop_params_only: bool = True) -> float:
         """Return L1's part of the penalties on this layer's parameters, of a schedule with its first value."""
-        return self._penalty_by(L1Regularization, backprop_params_only)
+        return _penalty_by(L1Regularization, self, backprop_params_only)
 
     @checked
     def calc_l2(self, backprop_params_only: bool = True) -> float:
         """Return L2's part of the penalties on this layer's parameters, of a schedule with its first value."""
-        return self._penalty_by(L2Regularization, backprop_params_only)
+        return _penalty_by(L2Regularization, self, backprop_params_only)
 
-    def _penalty_by(self, kind: type[Regularization], backprop_params_only: bool) -> float:
-        total = 0.0
-        for spec in self.conf.param_specs():
-            resting = spec.pretrained and backprop_params_only
-            if spec.running or resting or not spec.penalised:
-                continue
-            penalties = [one for one in self.conf.regularization_of(spec.bias) if isinstance(one, kind)]
-            scores = (one.score(nd.reshape(self.params[spec.name], (-1,)), one.at(0, 0)) for one in penalties)
-            total += sum(nd.item(nd.as_array(score)) for score in scores)
-        return total
+
+def _penalty_by(kind: type[Regularization], layer: SaysItsKind, backprop_params_only: bool) -> float:
+    """Return the part of a layer's penalties that is of one kind."""
+    total = 0.0
+    for spec in layer.conf.param_specs():
+        resting = spec.pretrained and backprop_params_only
+        if spec.running or resting or not spec.penalised:
+            continue
+        penalties = [one for one in layer.conf.regularization_of(spec.bias) if isinstance(one, kind)]
+        scores = (one.score(nd.reshape(layer.params[spec.name], (-1,)), one.at(0, 0)) for one in penalties)
+        total += sum(nd.item(nd.as_array(score)) for score in scores)
+    return total

@@ -161,9 +161,10 @@ class OlderSettings(Checked):
 
 def with_rate(updater: Updater, change: Callable[[Any], Rate]) -> Updater:
     """Return an updater with its learning rate changed, itself where it has none."""
-    if all(one.name != "learning_rate" for one in fields(updater)):  # type: ignore[arg-type]
+    if all(one.name != "learning_rate" for one in fields(updater)):
         return updater
-    return replace(updater, learning_rate=change(updater.learning_rate))  # type: ignore[attr-defined, type-var]
+    rate: Any = {"learning_rate": change(updater.learning_rate)}  # type: ignore[attr-defined]
+    return replace(updater, **rate)
 
 
 def _connected(conf: Any) -> dict[str, Any]:
