@@ -183,14 +183,14 @@ class Activation(Part, Checked, metaclass=NameHolder):
         pair of dL/dz and None.
         """
         if epsilon is None:
-            return self.backprop_pair(z, a)
+            return self._backprop_pair(z, a)
         backend, slope = state.backend, self.slope(z, a)
         sound = backend.fits(slope, z) or isinstance(slope, (int, float))
         if not sound and not (backend.is_array(slope) and _is_condition(slope, z)):
             refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
         return backend.multiply(epsilon, slope, out)
 
-    def backprop_pair(self, z: Array, epsilon: Array) -> Pair:
+    def _backprop_pair(self, z: Array, epsilon: Array) -> Pair:
         """Return a pair of dL/dz for epsilon = dL/da, and None, Java's gradient of an activation's parameters."""
         return Pair(self.backprop(z, self.value(z), epsilon))
 

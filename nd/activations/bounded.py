@@ -118,7 +118,7 @@ class Softmax(Activation):
     def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return a (epsilon - Σ epsilon a): the full Jacobian."""
         if epsilon is None:
-            return self.backprop_pair(z, a)
+            return self._backprop_pair(z, a)
         t = nd.multiply(epsilon, a)
         nd.subtract(epsilon, nd.sum(t, z.ndim - 1, True), t)
         return nd.multiply(t, a, out)

@@ -81,7 +81,7 @@ class ReLU(Activation):
     def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return dL/dz, as `Activation.backprop`."""
         if epsilon is None:
-            return self.backprop_pair(z, a)
+            return self._backprop_pair(z, a)
         if not self._plain:
             return nd.multiply(epsilon, self.slope(z, a), out)
         return relu_back(a, epsilon, out)

@@ -132,7 +132,7 @@ class Identity(Activation):
     def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return epsilon itself, or `out` with its elements."""
         if epsilon is None:
-            return self.backprop_pair(z, a)
+            return self._backprop_pair(z, a)
         return epsilon if out is None or out is epsilon else nd.assign(out, epsilon)
 
 

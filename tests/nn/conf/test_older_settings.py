@@ -181,11 +181,9 @@ def test_a_layer_with_an_updater_of_its_own():
 
 
 def test_a_bias_updater_decays_too():
-    conf = configured(
-        lambda b: (
-            b.biasUpdater(Nesterovs(learning_rate=0.4)).learningRateDecayPolicy("poly").lrPolicyPower(1.0).iterations(5)
-        )
-    )
+    own = Nesterovs(learning_rate=0.4)
+    decays = builder().biasUpdater(own).learningRateDecayPolicy("poly").lrPolicyPower(1.0).iterations(5)
+    conf = configured(lambda b: decays)
     assert conf.layers[0].bias_updater == Nesterovs(PolySchedule("iteration", 0.4, 1.0, 5), 0.9)
 
 
