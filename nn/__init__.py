@@ -27,10 +27,16 @@ if TYPE_CHECKING:
     from .files.serializer import load as load
     from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
+    from .layers.kinds import LayerType as LayerType
     from .networks.gradient import DefaultGradient as DefaultGradient
     from .networks.gradient import Gradient as Gradient
     from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
+    from .networks.tasks import ArchitectureType as ArchitectureType
+    from .networks.tasks import build_task as build_task
+    from .networks.tasks import NetworkType as NetworkType
+    from .networks.tasks import Task as Task
+    from .networks.tasks import task_by_model as task_by_model
     from .terms.distributions import BinomialDistribution as BinomialDistribution
     from .terms.distributions import ConstantDistribution as ConstantDistribution
     from .terms.distributions import GaussianDistribution as GaussianDistribution
@@ -83,9 +89,11 @@ else:
         "files.model_file": "LayerDescription ModelFile",
         "files.serializer": "add_normalizer_to_model load restore_normalizer",
         "layers": " ".join(layers.__all__),
+        "layers.kinds": "LayerType",
         "networks.gradient": "DefaultGradient Gradient",
         "networks.graph": "ComputationGraph",
         "networks.multilayer": "MultiLayerNetwork",
+        "networks.tasks": "ArchitectureType NetworkType Task build_task task_by_model",
         "terms.distributions": (
             "BinomialDistribution ConstantDistribution GaussianDistribution LogNormalDistribution "
             "NormalDistribution OrthogonalDistribution TruncatedNormalDistribution UniformDistribution"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .constraints import MinMaxNormConstraint as MinMaxNormConstraint
     from .constraints import NonNegativeConstraint as NonNegativeConstraint
     from .constraints import UnitNormConstraint as UnitNormConstraint
+    from .line_search import BackTrackLineSearch as BackTrackLineSearch
     from .listeners import ArrayStatistics as ArrayStatistics
     from .listeners import Checkpoint as Checkpoint
     from .listeners import CheckpointListener as CheckpointListener
@@ -75,6 +76,7 @@ else:
         "constraints": (
             "LayerConstraint MaxNormConstraint MinMaxNormConstraint NonNegativeConstraint UnitNormConstraint"
         ),
+        "line_search": "BackTrackLineSearch",
         "listeners": (
             "ArrayStatistics Checkpoint CheckpointListener CollectScoresListener ComposableIterationListener "
             "EvaluativeListener HtmlReportListener NanListener PerformanceListener ProgressBarListener "

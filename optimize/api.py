@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nd import DTypeError, FormatError, NumericError
@@ -95,10 +95,15 @@ class ConvexOptimizer(Protocol):
     """Improves a model on its current minibatch."""
 
     listeners: Collection[Listener]
+    step_function: Callable[[Any, Any, float], object]
 
     @property
     def ended(self) -> bool:
         """Whether a termination condition has ended the steps on the last minibatch."""
+
+    @property
+    def model(self) -> Any:
+        """The model that it improves."""
 
     def belong_to_model(self) -> None:
         """Keep the model no longer, which keeps this: it is then freed as soon as nobody else has it."""

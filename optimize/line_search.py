@@ -57,6 +57,7 @@ class BackTrackLineSearch(metaclass=ExplainedType):
     DL4J ``BackTrackLineSearch``; Press et al., Numerical Recipes, lnsrch. Differs: the first step is always tried.
     """
 
+    @checked
     def __init__(
         self, max_iterations: int = 5, alf: float = 1e-4, rel_tol_x: float = 1e-7, step_max: float | None = None
     ) -> None:

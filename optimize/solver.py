@@ -14,6 +14,7 @@ from nd.rules import INTEGER
 from nd.state import NOTHING
 
 from .api import ConvexOptimizer, Listener, Model, OptimizationConf, as_listeners, listens
+from .chunks import StepFunction
 from .solvers import OPTIMIZERS
 from .step import Gradients, StepResult
 
@@ -28,6 +29,7 @@ class OfModel:
     """
 
     listeners: Collection[Listener]
+    step_function: StepFunction
 
     def __init__(self, model: Any, conf: OptimizationConf) -> None:
         self.reference = lambda: model
@@ -104,6 +106,21 @@ class Solver(metaclass=ExplainedType):
         self.conf, self.iterations = conf, conf.iterations
         self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
 
+    @property
+    def model(self) -> Model:
+        """The model that is improved."""
+        return self.optimizer.model
+
+    @property
+    def step_function(self) -> StepFunction:
+        """What goes a step along a direction: a function of parameters, direction and step."""
+        return self.optimizer.step_function
+
+    @property
+    def listeners(self) -> Collection[Listener]:
+        """What hears of the steps."""
+        return self.optimizer.listeners
+
     @classmethod
     def Builder(cls) -> SolverBuilder:
         """Start DL4J's fluent style: ``Solver.Builder().configure(net.conf).model(net).build()``."""
@@ -173,6 +190,9 @@ class SolverBuilder(metaclass=ExplainedType):
         """Add what hears of the steps."""
         self._listeners += tuple(as_listeners(listeners))
         return self
+
+    listener = listeners
+    """Java's other name of it."""
 
     def build(self) -> Solver:
         """Return the solver; raise ConfigurationError where there is no model."""

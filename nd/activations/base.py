@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 from nd.arguments import Checked, argument_rules, converted
 from nd.arrays import standard
@@ -12,6 +12,7 @@ from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
 from nd.explaining import explained
 from nd.java_enums import Name, NameHolder, name_the_others
+from nd.java_names import Pair
 from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
@@ -171,16 +172,29 @@ class Activation(Part, Checked, metaclass=NameHolder):
         """Add b, of a shape that broadcasts, to z; return the activation of it in `out`, which may be z itself."""
         return self.value(state.backend.add(z, b, z), out)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    @overload
+    def backprop(self, z: Array, a: Array, /) -> Pair: ...
+
+    @overload
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array: ...
+
+    def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return dL/dz for a = value(z) and epsilon = dL/da; neither z nor a is modified.
 
-        `out` is epsilon itself or shares memory with none of the inputs.
+        `out` is epsilon itself or shares memory with none of the inputs. ``backprop(z, epsilon)``, Java's call, is a
+        pair of dL/dz and None.
         """
+        if epsilon is None:
+            return self._backprop_pair(z, a)
         backend, slope = state.backend, self.slope(z, a)
         sound = backend.fits(slope, z) or isinstance(slope, (int, float))
         if not sound and not (backend.is_array(slope) and _is_condition(slope, z)):
             refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
         return backend.multiply(epsilon, slope, out)
+
+    def _backprop_pair(self, z: Array, epsilon: Array) -> Pair:
+        """Return a pair of dL/dz for epsilon = dL/da, and None, Java's gradient of an activation's parameters."""
+        return Pair(self.backprop(z, self.value(z), epsilon))
 
     def slope(self, z: Array, a: Array) -> Array:
         """Return da/dz, a new array of z's shape, or one number for all of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import nd
 
@@ -114,8 +115,10 @@ class Softmax(Activation):
         """Return the softmax of z + b, as `Activation.value_of_sum`."""
         return softmax(z, out, b)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return a (epsilon - Σ epsilon a): the full Jacobian."""
+        if epsilon is None:
+            return self._backprop_pair(z, a)
         t = nd.multiply(epsilon, a)
         nd.subtract(epsilon, nd.sum(t, z.ndim - 1, True), t)
         return nd.multiply(t, a, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import nd
 from backends.errors import ConfigurationError
@@ -77,8 +78,10 @@ class ReLU(Activation):
         t = nd.add(nd.multiply(from_there, z), below, out)
         return t if self.max is None else nd.minimum(t, self.max, t)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return dL/dz, as `Activation.backprop`."""
+        if epsilon is None:
+            return self._backprop_pair(z, a)
         if not self._plain:
             return nd.multiply(epsilon, self.slope(z, a), out)
         return relu_back(a, epsilon, out)

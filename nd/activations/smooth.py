@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import nd
 from nd.arrays import standard
@@ -129,8 +129,10 @@ class Identity(Activation):
             z = nd.as_array(z)  # no function looks at it here, which would refuse it
         return z if out is None or out is z else nd.assign(out, z)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+    def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
         """Return epsilon itself, or `out` with its elements."""
+        if epsilon is None:
+            return self._backprop_pair(z, a)
         return epsilon if out is None or out is epsilon else nd.assign(out, epsilon)
 
 

@@ -30,6 +30,7 @@ def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
     Parameters
     ----------
     data : nested lists, scalar, array, or table
+        Two integers, ``create(1, 7)``, are rows and columns of zeros, as in ND4J.
         An array is copied; one of the host is moved to the backend's device. That is NumPy's, and what has
         ``__dlpack__`` or ``__array__``, PyTorch's for instance; tables and columns of pandas, polars and Arrow.
     dtype : str, optional
@@ -52,6 +53,8 @@ def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
     (2, 2)
     """
     backend = current_backend()
+    if type(dtype) is int and type(data) is int:
+        return _filled("create", (data, dtype), 0, None, order)
     source = as_array(data, dtype)
     return backend.assign(backend.empty(source.shape, backend.dtype_name(source), _order("create", order)), source)
 
@@ -174,11 +177,19 @@ def _order(who: str, order: str) -> str:
 
 
 @explained
-def reshape(x: Array, shape: int | Sequence[int]) -> Array:
-    """Reshape in c order, as a view where the strides allow one; a length of -1 is computed from the others."""
+def reshape(x: Array, shape: int | Sequence[int], order: str = "c") -> Array:
+    """Reshape, as a view where the strides allow one; a length of -1 is computed from the others.
+
+    Elements are read and written in c order, or with "f" in that, the first axis fastest.
+    """
     if type(shape) is not tuple:
         (shape,) = settled(reshape, shape=shape)
-    return state.backend.reshape(x, shape)
+    backend = state.backend
+    if order == "c":
+        return backend.reshape(x, shape)
+    check_choice("reshape", "order", order, ORDERS)
+    lengths = tuple(reversed(shape)) if isinstance(shape, (tuple, list)) else (shape,)
+    return backend.transpose(backend.reshape(backend.transpose(x), lengths))
 
 
 @explained

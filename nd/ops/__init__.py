@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from .random import GaussianDistribution as GaussianDistribution
     from .random import LegacyDropOutInverted as LegacyDropOutInverted
     from .random import LogNormalDistribution as LogNormalDistribution
+    from .random import ProbablisticMerge as ProbablisticMerge
     from .random import RandomOp as RandomOp
     from .random import TruncatedNormalDistribution as TruncatedNormalDistribution
     from .random import UniformDistribution as UniformDistribution
@@ -241,6 +242,7 @@ OPS: ClassTable[type[Op]] = ClassTable(
         "pnormpool2d_bp": "windows:PnormPooling2DDerivative",
         "pow": "transforms:Pow",
         "pow_pairwise": "pairwise:PowPairwise",
+        "probablistic_merge": "random:ProbablisticMerge",
         "prod": "reductions:Prod",
         "rationaltanh": "activations:RationalTanh",
         "rationaltanh_bp": "derivatives:RationalTanhBp",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from backends.base import Backend
-from backends.errors import ConfigurationError
+from backends.errors import ConfigurationError, ShapeError, describe_shape
 from nd.arguments import checked
 from nd.random import Random
 
@@ -218,6 +218,49 @@ class LegacyDropOutInverted(DropOutInverted):
     @property
     def extra_args(self) -> tuple[float, ...]:
         return self.p, self.count
+
+
+class ProbablisticMerge(RandomOp):
+    """x with probability p (where p >= u, u uniform), else y: ``ProbablisticMerge(x, y, p=0.5, z=None)``.
+
+    Parameters
+    ----------
+    x : array
+    y : array of x's shape, or float
+    p : float
+        Probability of x, in [0, 1].
+    z : array, optional
+        See `Op`.
+
+    Raises
+    ------
+    ShapeError
+        y has another shape than x.
+    """
+
+    java_number = 3
+
+    @checked
+    def __init__(self, x: Array, y: Array | float, p: float = 0.5, z: Array | None = None) -> None:
+        super().__init__(x, y, z)
+        self._check_probability(p, "[0", "of x")
+        if not isinstance(y, (int, float)):
+            self.check_array("y", y)
+            self._check_shape(x, y)
+        self.p = p
+
+    def _check_shape(self, x: Array, y: Array) -> None:
+        if tuple(y.shape) != tuple(x.shape):
+            raise ShapeError(f"{self.who}: y must be {describe_shape(x.shape)}, got {describe_shape(y.shape)}.")
+
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return (self.p,)
+
+    def _compute(self, backend: Backend) -> Array:
+        first, y = backend.greater_equal(self.p, self.rng.uniform(self.count)), self.y
+        merged = backend.where(backend.reshape(first, self.x.shape), self.x, y)  # type: ignore[arg-type]
+        return merged if self.z is None else backend.assign(self.z, merged)
 
 
 class AlphaDropOut(DropOut):

@@ -72,10 +72,15 @@ class Floor(Transform):
 
 
 class IsMax(Transform):
-    """1 at the first maximum along `dimension` (None: of all elements, in c order), 0 elsewhere."""
+    """1 at the first maximum along `dimension` (None: of all elements, in c order), 0 elsewhere.
+
+    ``IsMax(x, 1)`` is ``IsMax(x, dimension=1)``, as in Java.
+    """
 
     @checked
-    def __init__(self, x: Array, z: Array | None = None, *, dimension: int | None = None) -> None:
+    def __init__(self, x: Array, z: Array | int | None = None, dimension: int | None = None) -> None:
+        if isinstance(z, int):
+            z, dimension = None, z
         super().__init__(x, z)
         self.axis = None if dimension is None else normal_axes(self.who, dimension, x)[0]
 

@@ -118,7 +118,7 @@ def assemble(
     if base.validate_output_layer_config:
         check_output_layers((node_label(name, conf), conf) for name, conf in vertices.items())
     conf = ComputationGraphConfiguration(
-        base=base if base.layer is None else replace(base, layer=None),
+        base=base.of_all_layers(),
         inputs=names,
         outputs=outputs,
         vertices=vertices,

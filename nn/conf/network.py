@@ -27,10 +27,11 @@ from ..terms.distributions import Distribution
 from ..terms.dropout import IDropout
 from ..terms.enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from ..terms.input_type import InputType
-from ..terms.penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
+from ..terms.older import VERBS_OF_NETWORKS, OlderSettings, settle_network
+from ..terms.penalties import Decay, Penalty, settle_penalties
 from ..terms.preprocessors import InputPreProcessor
 from ..terms.weight_noise import IWeightNoise
-from ..terms.weights import WEIGHT_INIT_VERBS, settle_weight_init
+from ..terms.weights import settle_weight_init
 from .list_builder import list_verb
 from .output_layers import check_output_layers
 from .stacking import stack
@@ -87,6 +88,8 @@ class NeuralNetConfiguration(Checked):
         Defaults of the layers, see `nn.layers`.
     layer : LayerConf, optional
         Of a configuration of one layer, ``Builder().layer(...).build()``; `list` does not look at it.
+    older : OlderSettings, optional
+        What the Builder of DL4J 0.9 sets, until the layers have it: decay policies, `biasLearningRate` and others.
     unused : dict
         Java's settings of memory, under their names in its JSON: they have no effect in this library, and are written
         again.
@@ -134,6 +137,7 @@ class NeuralNetConfiguration(Checked):
     gradient_normalization_threshold: float = 1.0
     convolution_mode: str = "truncate"
     layer: LayerConf | None = None
+    older: OlderSettings | None = None
     unused: Mapping[str, Any] = field(default_factory=dict, repr=False)
     builder_names: ClassVar[dict[str, str]] = SETTING_NAMES
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
@@ -162,6 +166,17 @@ class NeuralNetConfiguration(Checked):
         settle_penalties(self)
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
         object.__setattr__(self, "gradient_normalization", check_gradient_normalization(who, *normalization))
+        if self.older is not None and not self.older.settled:
+            settle_network(self)
+
+    def of_all_layers(self) -> NeuralNetConfiguration:
+        """Return a copy without what is a single layer's, or has gone over to the layers."""
+        return self if self.layer is None and self.older is None else replace(self, layer=None, older=None)
+
+    @property
+    def num_iterations(self) -> int:
+        """Steps per minibatch: Java's name of `iterations`."""
+        return self.iterations
 
     def variables(self) -> Sequence[str]:
         """Return the names of the parameters of the `layer` that the configuration is of, as `get_conf` gives it."""
@@ -229,7 +244,7 @@ class NeuralNetConfiguration(Checked):
         if self.validate_output_layer_config:
             check_output_layers(named)
         _check_truncated("list", validate_tbptt_config, backprop_type, named)
-        base = self if self.layer is None else replace(self, layer=None)
+        base = self.of_all_layers()
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         conf = MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
@@ -314,5 +329,5 @@ OF_NETWORKS = (
 """Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 
 
-_VERBS = {"graph_builder": graph_verb, "list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
+_VERBS = {"graph_builder": graph_verb, "list": list_verb, **VERBS_OF_NETWORKS}
 NeuralNetConfiguration.builder_verbs = _VERBS  # type: ignore[attr-defined]

@@ -273,6 +273,19 @@ class NetworkConfiguration(Checked):
         return self.base.iterations
 
     @property
+    def num_iterations(self) -> int:
+        """Steps per minibatch: Java's name of `iterations`."""
+        return self.base.iterations
+
+    def is_pretrain(self) -> bool:
+        """Return whether `fit` pretrains every layer that can be, before it trains on labels."""
+        return self.base.pretrain
+
+    def is_backprop(self) -> bool:
+        """Return whether `fit` trains on labels."""
+        return self.base.backprop
+
+    @property
     def minimize(self) -> bool:
         """Whether the score is to become smaller; else larger."""
         return self.base.minimize

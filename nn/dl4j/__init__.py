@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nd import activations, losses
+from nd import ConfigurationError, ShapeError, activations, losses
 from nd.activations import ACTIVATIONS
 from nd.dataset import *  # noqa: F403
 from nd.evaluation import *  # noqa: F403
 from nd.java_names import Pair
 from nd.losses import *  # noqa: F403
 from nd.on_demand import unknown_name
+from nd.ops import IsMax, ProbablisticMerge
 from optimize import *  # noqa: F403
 from optimize import CollectScoresListener, Listener, updaters
 from optimize.earlystopping import *  # noqa: F403
@@ -23,6 +24,7 @@ from .. import *  # noqa: F403
 from ..files.json_inits import INIT_CLASSES
 from ..terms.distributions import ConstantDistribution, Distribution
 from ..terms.enums import BackpropType, CNN2DFormat
+from ..terms.older import LearningRatePolicy
 from ..terms.weights import ScaledWeightInit
 from .constants import (
     AlgoMode,
@@ -87,6 +89,7 @@ from .listeners import (
 from .naming import name_classes
 from .nd4j import Arrays, Collections, Nd4j, Random
 from .normalizers import NormalizerSerializer
+from .ops import DropOut, DropOutInverted, LegacyDropOutInverted
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
 from .preprocessors import (
     CombinedMultiDataSetPreProcessor,
@@ -104,6 +107,12 @@ from .records import (  # type: ignore[assignment]
     SequenceRecordReaderDataSetIterator,
 )
 from .serializer import ModelSerializer
+from .solvers import (
+    DefaultStepFunction,
+    GradientStepFunction,
+    NegativeDefaultStepFunction,
+    NegativeGradientStepFunction,
+)
 from .stats import InMemoryStatsStorage, StatsListener
 from .transforms import Transforms
 
@@ -114,6 +123,7 @@ name_classes()
 
 BaseTrainingListener = TrainingListener = IterationListener = Listener
 Convolution2D = ConvolutionLayer  # noqa: F405
+DL4JInvalidConfigException, DL4JInvalidInputException = ConfigurationError, ShapeError
 IActivation, ILoss, ISchedule, IUpdater = activations.Activation, losses.Loss, Schedule, updaters.Updater  # noqa: F405
 
 
@@ -130,7 +140,16 @@ class LayerWorkspaceMgr:
 class Layer:
     """Names of Java's interface of layers."""
 
-    TrainingMode = TrainingMode
+    TrainingMode, Type = TrainingMode, LayerType  # noqa: F405
+
+
+class TaskUtils:
+    """ND4J's maker of tasks: plain values, which nothing sends anywhere."""
+
+    @staticmethod
+    def buildTask(*data: object) -> Task:  # noqa: F405
+        """Return an empty task, as Java does, see `nn.build_task`."""
+        return build_task(*data)  # noqa: F405
 
 
 class DefaultParamInitializer:

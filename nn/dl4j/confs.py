@@ -170,16 +170,6 @@ def judges_by_loss(distribution: Any) -> bool:
     return bool(distribution.has_loss_function)
 
 
-def is_pretrain(conf: Any) -> bool:
-    """Tell whether `fit` pretrains first."""
-    return bool(conf.base.pretrain)
-
-
-def is_backprop(conf: Any) -> bool:
-    """Tell whether `fit` trains on labels."""
-    return bool(conf.base.backprop)
-
-
 def set_params_of(layer: Any, table: Any) -> None:
     """Copy arrays into the parameters of these names; errors as of `set_param`."""
     for key in table:

@@ -51,6 +51,15 @@ class Assigning(Renamed):
         return partial(_assign, owner if instance is None else instance, self.ours)
 
 
+class Field(Renamed):
+    """A field by another name: ``net.initDone``."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        return getattr(owner if instance is None else instance, self.ours)
+
+
 class Default(Renamed):
     """A constant: the default of an argument of the constructor, ``Adam.DEFAULT_ADAM_EPSILON``."""
 
@@ -105,6 +114,8 @@ def named(word: str) -> tuple[str, Any]:
         return java, _written_for_java(ours)
     if java.startswith("DEFAULT_"):
         return java, Default(java, ours)
+    if ours[0] == "=":
+        return java, Field(java, ours[1:])
     sets = java.startswith("set") and not ours.lstrip("_").startswith("set_")
     return java, (Assigning if sets else Renamed)(java, ours)
 

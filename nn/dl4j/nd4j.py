@@ -16,6 +16,7 @@ from nd.typing import Array
 from .constants import DataType
 from .java_util import Arrays, Collections, Random
 from .joined import JoinedArrays
+from .ops import Blas, OpFactory
 from .random_arrays import ORDERS, RandomArrays, is_integer
 from .reductions import Reductions
 
@@ -270,6 +271,16 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     def getExecutioner() -> type[Nd4j]:
         """Return the object with `exec`."""
         return Nd4j
+
+    @staticmethod
+    def getBlasWrapper() -> type[Blas]:
+        """Return the object with Java's operations of BLAS."""
+        return Blas
+
+    @staticmethod
+    def getOpFactory() -> type[OpFactory]:
+        """Return the object with `createTransform`."""
+        return OpFactory
 
     @staticmethod
     def createFromNpyFile(path: str | os.PathLike[str]) -> Array:

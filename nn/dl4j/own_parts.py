@@ -63,10 +63,12 @@ class BaseActivationFunction(Activation):
         activated = self.get_activation(nd.copy(z), training)
         return activated if out is None else nd.assign(out, activated)
 
-    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
-        """Return the result of the program's own ``backprop(x, epsilon)``."""
+    def backprop(self, z: Array, a: Array, epsilon: Array | None = None, out: Array | None = None) -> Any:
+        """Return the result of the program's own ``backprop(x, epsilon)``; itself for a call with these two."""
         if self.java_backprop is None:
             raise _missing(self, "backprop(x, epsilon)")
+        if epsilon is None:
+            return type(self).java_backprop(self, z, a)
         gradient = type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon))
         gradient = gradient[0] if isinstance(gradient, tuple) else gradient
         return gradient if out is None else nd.assign(out, gradient)

@@ -9,10 +9,16 @@ import nd
 from nd.arguments import Natural, checked
 from nd.checks import describe_shape
 from nd.losses import LossMixtureDensity
+from nd.random import Random
 from nd.typing import Array
 from optimize import Regularization, Schedule
 from optimize.schedules import MapSchedule, as_schedule
 from optimize.updaters import Nesterovs, Updater
+
+
+def state_pointer(random: Random) -> Random:
+    """Return the generator itself, which is not null: Java asks to choose DropOutInverted or its legacy twin."""
+    return random
 
 
 def num_params(activation: object) -> int:

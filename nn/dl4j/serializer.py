@@ -14,6 +14,7 @@ from ..files.serializer import add_normalizer_to_model, restore_normalizer
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 from ..networks.network import Network
+from ..networks.tasks import Task, task_by_model
 from .java_input import from_java
 from .java_output import to_java
 
@@ -39,6 +40,11 @@ class ModelSerializer:
     ) -> None:
         """Write a network of either kind, as its `save`."""
         model.save(path, save_updater, normalizer)
+
+    @staticmethod
+    def taskByModel(model: Network) -> Task:
+        """Return what kind of network it is, see `nn.task_by_model`."""
+        return task_by_model(model)
 
     @staticmethod
     def restoreMultiLayerNetwork(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:

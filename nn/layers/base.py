@@ -25,9 +25,9 @@ from ..terms.dropout import Dropout, IDropout
 from ..terms.input_type import FeedForwardType, InputType, series_of
 from ..terms.java_form import SIZES, JavaForm
 from ..terms.noise import warn_of_few
+from ..terms.older import VERBS_OF_LAYERS, OlderSettings, settled_layer
 from ..terms.params import ParamSpec, shapes_of
 from ..terms.penalties import (
-    PENALTY_VERBS,
     Decay,
     Penalty,
     WithUpdaters,
@@ -38,7 +38,7 @@ from ..terms.penalties import (
 )
 from ..terms.preprocessors import InputPreProcessor, to_rows
 from ..terms.weight_noise import IWeightNoise
-from ..terms.weights import WEIGHT_INIT_VERBS, settle_weight_init
+from ..terms.weights import settle_weight_init
 from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
@@ -240,21 +240,21 @@ class BaseLayerConf(WithUpdaters, LayerConf):
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
         Penalties on weights and on biases; l2 is what PyTorch's Adam and SGD call weight_decay, and twice Keras's.
     weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
-        In the place of l2, and AdamW's: a layer that has one of both does not take the other from the network's
-        defaults.
+        In the place of l2, and AdamW's: a layer that has one of both does not take the network's other one.
     regularization, regularization_bias : sequence of Regularization, optional
         All penalties on weights, or on biases, in the place of these: in any order, and several of a kind.
     updater, bias_updater : str or Updater, optional
-        bias_updater: for biases, by default the same.
-    gradient_normalization : str, optional
+        For weights, and for biases, by default the same.
+    gradient_normalization, gradient_normalization_threshold : str and float, optional
         A name from `optimize.gradient_normalization`.
-    gradient_normalization_threshold : float, optional
     weight_noise : IWeightNoise, optional
         Noise on the weights in training: a DropConnect or a WeightNoise.
     constrain_weights, constrain_bias, constrain_all_parameters : LayerConstraint or several, optional
         Limits of these parameters after every update. A layer with constraints has none of the network's.
     constraints : LayerConstraint or several, optional
         The same for the parameters that a constraint names; for the weights where it names none.
+    older : OlderSettings, optional
+        What the Builder of DL4J 0.9 sets.
     """
 
     activation: str | Activation | None = None
@@ -278,6 +278,7 @@ class BaseLayerConf(WithUpdaters, LayerConf):
     constrain_weights: Constraints = None
     constrain_bias: Constraints = None
     constrain_all_parameters: Constraints = None
+    older: OlderSettings | None = None
 
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {
@@ -293,7 +294,7 @@ class BaseLayerConf(WithUpdaters, LayerConf):
         },
         {"gainInit": 1.0},
     )
-    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {**FORMAT_VERBS, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {**FORMAT_VERBS, **VERBS_OF_LAYERS}
     inherited: ClassVar[tuple[str, ...]] = (
         "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
         "weight_decay", "weight_decay_bias", "regularization", "regularization_bias", "updater", "bias_updater",
@@ -313,7 +314,8 @@ class BaseLayerConf(WithUpdaters, LayerConf):
         settle_weight_init(self)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
-        layer = super().resolved(without_rivals(self, defaults), index)
+        own = settled_layer(self, defaults)
+        layer = super(BaseLayerConf, own).resolved(without_rivals(own, defaults), index)
         constraints = placed_constraints(label_of(index, layer), layer, defaults)
         # Settings without effect go, as no file keeps them.
         return replace(layer, constraints=constraints, dist=None, **UNSET, **without_effect(layer))

@@ -21,6 +21,7 @@ from ..terms.noise import Noising, NumbersInForce
 from ..terms.params import LayerParams
 from ..terms.shard import Shard
 from .by_hand import ByHand
+from .kinds import SaysItsKind
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -46,8 +47,7 @@ class Context:
     mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, or None
         Of the node's first input: 0 for rows, time steps or places that do not count.
     buffer : callable (name, shape) -> array
-        The node's memory, the same for a name until it is given back: in training when `backward` is through, else when
-        nobody reads the activations any more. Nothing stays in it. Outside of steps new memory.
+        The node's memory, the same for a name until `backward` is through, or nobody reads the activations any more.
     needs_epsilon : bool
         Whether the backward pass has to return dL/dx.
     activates : bool
@@ -114,7 +114,7 @@ class Kept(NamedTuple):
 
 
 @overridable
-class LayerRuntime(ByHand, Part, metaclass=ExplainedType):
+class LayerRuntime(ByHand, SaysItsKind, Part, metaclass=ExplainedType):
     """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes

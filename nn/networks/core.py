@@ -22,7 +22,7 @@ from ..step.passes import ForwardPass
 from ..step.step_input import StepInput
 from ..step.vectors import copy_vector
 from ..terms.data_formats import outward
-from .engine import Engine
+from .engine import Engine, shared_vector
 from .history import History
 from .intake import kinds_of, minibatches
 
@@ -66,22 +66,36 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
 
     # ---- initialisation
 
-    def init(self, params: Any = None) -> Self:
+    @checked
+    def init(self, params: Any = None, clone: bool = True) -> Self:
         """Make the vectors on the current backend and draw the weights from the configuration's seed.
 
         `params`, an array ``[1, n]``, takes the place of drawn weights; ShapeError if it is of another length. The
         network's generator, `random`, is then a copy of the one that this thread draws from. It becomes the thread's
         current one, so that `nd.random.set_seed` and `nd.rand` act on it as in Java. Where there are parameters
         already, loaded or trained, they stay, as in Java, unless others are given.
+
+        With ``clone=False`` the parameters lie in the very memory of `params`, which training then changes; DTypeError
+        unless that is an array of the network's backend and dtype, ConfigurationError where there are parameters.
         """
         if self.engine.is_made:
+            if params is not None and not clone:
+                raise nd.ConfigurationError(
+                    "init: clone=False must come with the first init, got a network with parameters. Call set_params."
+                )
             if params is not None:
                 self.set_params(params)
             return self
+        memory = None if clone or params is None else shared_vector("init", params, self.conf)
         self.random = nd.random.get_random().copy() if params is not None else Random(self.conf.base.seed or 0)
-        self.engine.make(self.conf, params, self.random)
+        self.engine.make(self.conf, params, self.random, memory)
         nd.random.set_random(self.random)
         return self
+
+    @property
+    def init_done(self) -> bool:
+        """Whether there are parameters: what Java 0.9 calls `is_init_called`."""
+        return self.engine.is_made
 
     def is_init_called(self) -> bool:
         """Return whether there are parameters."""

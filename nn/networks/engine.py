@@ -52,6 +52,26 @@ class _MadeLater:
 _LATER: Any = _MadeLater()
 
 
+def shared_vector(who: str, params: Any, conf: NetworkConfiguration) -> Array:
+    """Return parameters as ``[1, n]`` in their own memory.
+
+    Raises
+    ------
+    DTypeError
+        They are no array of the current backend, or of another dtype than the network.
+    ShapeError
+        They are of another length, or no single stretch of memory.
+    """
+    length = conf.layout().length
+    if not nd.is_array(params) or nd.dtype_name(params) != conf.dtype:
+        given = nd.dtype_name(params) if nd.is_array(params) else type(params).__name__
+        remedy = f"Make it with nd.create(x, {conf.dtype!r}), or leave clone out to have it copied."
+        raise nd.DTypeError(f"{who}: with clone=False params must be an array of {conf.dtype}, got {given}. {remedy}")
+    if tuple(params.shape) not in ((1, length), (length,)):
+        raise nd.ShapeError(f"{who}: expected [1, {length}], got {list(params.shape)}. Is it of another network?")
+    return nd.reshape_view(params, (1, length))
+
+
 class Engine:
     """What a network computes with. A copy of a network makes its own; what it goes on from is put into that.
 

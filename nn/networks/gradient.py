@@ -54,6 +54,9 @@ class DefaultGradient(metaclass=ExplainedType):
     [1.0, 3.0, 2.0, 4.0]
     """
 
+    DEFAULT_FLATTENING_ORDER = "f"
+    """Order of a variable's elements in the vector where nobody has said another."""
+
     def __init__(
         self,
         vector: Array | None = None,

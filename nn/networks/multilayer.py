@@ -272,23 +272,25 @@ class MultiLayerNetwork(Network):
 
         Without x of the minibatch that `set_input` has set; ``feed_forward(True)`` is that in training, as in Java.
         """
+        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
+
+    @checked
+    def feed_forward_to_layer(self, layer: int, x: Any = None, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
+
+        Without x of the minibatch that is set; ``feed_forward_to_layer(0, True)`` is that in training, as in Java.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer, or no minibatch.
+        """
         if isinstance(x, bool):  # Java's (train) and (train, clear the input)
             x, train = None, x
         if x is None:
             x = self.get_input()
             if x is None:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_input come first, got none.")
-        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
-
-    @checked
-    def feed_forward_to_layer(self, layer: int, x: object, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
-
-        Raises
-        ------
-        ConfigurationError
-            There is no such layer.
-        """
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         features, masks = inputs_of(self, "feed_forward", (x,))

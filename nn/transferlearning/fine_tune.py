@@ -69,7 +69,7 @@ class FineTuneConfiguration(metaclass=ExplainedType):
     builder_fields: ClassVar[frozenset[str]] = frozenset(
         field.name
         for field in fields(NeuralNetConfiguration)
-        if field.name not in ("dtype", "validate_output_layer_config")
+        if field.name not in ("dtype", "older", "validate_output_layer_config")
     ) | {"constraints", *OF_SERIES}
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]]
 

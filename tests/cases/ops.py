@@ -298,6 +298,10 @@ RANDOM = {
     "dropout": ({"p": 0.7}, lambda x, n, u, p: [0.0 if u(i) >= p else value for i, value in enumerate(x)]),
     "dropout_inverted": ({"p": 0.7}, inverted),
     "legacy_dropout_inverted": ({"p": 0.7}, inverted),
+    "probablistic_merge": (
+        {"y": -3.0, "p": 0.7},
+        lambda x, n, u, y, p: [value if u(i) <= p else y for i, value in enumerate(x)],
+    ),
 }
 """Name -> parameters and `oracle(x in c order, n, u, **parameters)`."""
 

@@ -138,10 +138,13 @@ def made(rng, part, depth=0):
 
 
 def varied(rng, conf, share, fixed=()):
-    """Return a copy of a configuration of which about that share of fields, the fixed ones apart, have legal values."""
+    """Return a copy of a configuration of which about that share of fields, the fixed ones apart, have legal values.
+
+    What 0.9's Builders say, `older`, goes over into others of them.
+    """
     hints = typing.get_type_hints(type(conf), include_extras=True)
     for field in dataclasses.fields(conf):
-        if field.name not in fixed and rng.random() < share:
+        if field.name not in (*fixed, "older") and rng.random() < share:
             with contextlib.suppress(nd.NdError):  # does not agree with the others: stays as it is
                 hint = str if field.name in NAMED else hints[field.name]
                 conf = dataclasses.replace(conf, **{field.name: legal(rng, hint, field.name)})

@@ -11,7 +11,7 @@ from typing import Any
 from nd.dataset.iterator import MinibatchIterator
 from nn import InputPreProcessor, InputType
 from nn.dl4j.names import NAMES
-from nn.dl4j.naming import OF_OBJECTS, Assigning, Default, Renamed
+from nn.dl4j.naming import OF_OBJECTS, Assigning, Default, Field, Renamed
 from tests.java_spelling import is_javas
 
 from .annotations import Translation, bindings
@@ -91,6 +91,10 @@ class ClassStub:
     def _java_name(self, name: str, value: Any) -> None:
         if isinstance(value, Default):
             self.lines.append(f"    {name}: {type(getattr(self.kind, name)).__name__}")
+        elif isinstance(value, Field):
+            static = inspect.getattr_static(self.kind, value.ours, None)
+            text = self._returned(static.fget) if isinstance(static, property) else self._field(value.ours)
+            self.lines += ["    @property", f"    def {name}(self) -> {text}: ..."]
         elif isinstance(value, Assigning):
             self.lines.append(f"    def {name}(self, value: typing.Any, /) -> None: ...")
         elif isinstance(value, Renamed):

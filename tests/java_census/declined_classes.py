@@ -12,7 +12,6 @@ DECLINED_CLASSES = {
     "deeplearning4j.earlystopping.scorecalc.base.*": _ABSTRACT,
     "deeplearning4j.nn.adapters.*": "An adapter of outputs for servers: a function of the output does it.",
     "deeplearning4j.nn.api.FwdPassType": "Says inside of Java how a network runs.",
-    "deeplearning4j.nn.api.Layer$Type": "Java's kinds of layers, which none of its programs asks for.",
     "deeplearning4j.nn.api.MaskState": "Says inside of Java whether a mask is on; here a mask is there or None.",
     "deeplearning4j.nn.api.ModelAdapter": "An adapter of outputs for servers: a function of the output does it.",
     "deeplearning4j.nn.api.ParamInitializer": _PARAMETERS,

@@ -118,7 +118,6 @@ DECLINED_METHODS = {
     "deeplearning4j.nn.conf.layers.recurrent.Bidirectional.getInitializer": _PARAMETERS,
     "deeplearning4j.nn.conf.ocnn.OCNNOutputLayer.*Bias": "The layer has none.",
     "deeplearning4j.nn.conf.ocnn.OCNNOutputLayer.getLast*": _LOMBOK,
-    "deeplearning4j.nn.gradient.*.DEFAULT_FLATTENING_ORDER": _ORDERED,
     "deeplearning4j.nn.gradient.*.setFlattenedGradient": _INSIDE,
     "deeplearning4j.nn.graph.ComputationGraph.applyConstraints": _INSIDE,
     "deeplearning4j.nn.graph.ComputationGraph.calculateIndices": "topological_order has the names.",

@@ -4,6 +4,7 @@ A word is Java's name of a method that has the same name in snake_case here: ``n
 
 - a method: ``scoreForMetric=get_value``;
 - a field, to be read or set: ``getLabels=labels``, ``setLabels=labels``;
+- a field that Java has as one, behind another "=": ``initDone==init_done``;
 - the argument whose default a constant is: ``DEFAULT_ADAM_EPSILON=epsilon``;
 - a function of nn.dl4j, which exists for Java's sake only: ``module:function``.
 

@@ -120,6 +120,6 @@ DATA: dict[str, dict[str, str]] = {
         "Pair": "getFirst=first getKey=first getLeft=first getRight=second getSecond=second getValue=second",
     },
     "nd.random": {
-        "Random": "getSeed=seed setSeed",
+        "Random": "getSeed=seed getStatePointer=parts:state_pointer setSeed",
     },
 }

@@ -117,6 +117,9 @@ LAYERS: dict[str, dict[str, str]] = {
     "nn.layers.core.repeat_vector": {
         "RepeatVector": "getN=n setDataFormat=data_format setN=n",
     },
+    "nn.layers.kinds": {
+        "SaysItsKind": "calcL1 calcL2 layerConf",
+    },
     "nn.layers.losses.center_loss": {
         "CenterLossOutputLayer": (
             "getAlpha=alpha getGradientCheck=gradient_check getLambda=lambda_ setAlpha=alpha "
@@ -282,7 +285,7 @@ LAYERS: dict[str, dict[str, str]] = {
     "nn.layers.runtime": {
         "LayerRuntime": (
             "backpropGradient getConf=conf getConfig=conf getParam getPreOutput=pre_output hasBias=confs:has_bias "
-            "hasLayerNorm=confs:has_layer_norm isPretrainLayer=confs:is_pretrain_layer layerConf=conf numParams "
+            "hasLayerNorm=confs:has_layer_norm isPretrainLayer=confs:is_pretrain_layer numParams "
             "paramTable preOutput setConf=conf setParam setParamTable=confs:set_params_of setParams=params"
         ),
     },

@@ -20,18 +20,18 @@ NETWORKS: dict[str, dict[str, str]] = {
     "nn.conf.network": {
         "NeuralNetConfiguration": (
             "builder=Builder getDataType=dtype getLayer=layer "
-            "getMaxNumLineSearchIterations=max_num_line_search_iterations getOptimizationAlgo=optimization_algo "
-            "getSeed=seed getStepFunction=step_function getVariables=variables isMiniBatch=mini_batch "
-            "isMinimize=minimize setDataType=dtype setLayer=layer "
-            "setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch setMinimize=minimize "
-            "setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
+            "getMaxNumLineSearchIterations=max_num_line_search_iterations getNumIterations=num_iterations "
+            "getOptimizationAlgo=optimization_algo getSeed=seed getStepFunction=step_function getVariables=variables "
+            "isBackprop=backprop isMiniBatch=mini_batch isMinimize=minimize isPretrain=pretrain setDataType=dtype "
+            "setLayer=layer setMaxNumLineSearchIterations=max_num_line_search_iterations setMiniBatch=mini_batch "
+            "setMinimize=minimize setOptimizationAlgo=optimization_algo setSeed=seed setStepFunction=step_function"
         ),
     },
     "nn.conf.nodes": {
         "NetworkConfiguration": (
             "getBackpropType=backprop_type getDataType=dtype getEpochCount=epoch_count "
-            "getIterationCount=iteration_count getTbpttBackLength=tbptt_back_length getTbpttFwdLength=tbptt_fwd_length "
-            "isBackprop=confs:is_backprop isPretrain=confs:is_pretrain "
+            "getIterationCount=iteration_count getNumIterations=num_iterations getTbpttBackLength=tbptt_back_length "
+            "getTbpttFwdLength=tbptt_fwd_length isBackprop isPretrain "
             "isValidateOutputLayerConfig=confs:validates_outputs setBackpropType=backprop_type "
             "setEpochCount=epoch_count setIterationCount=iteration_count setTbpttBackLength=tbptt_back_length "
             "setTbpttFwdLength=tbptt_fwd_length toJson"
@@ -41,7 +41,8 @@ NETWORKS: dict[str, dict[str, str]] = {
         "NetworkCore": (
             "batchSize computeGradientAndScore getEpochCount=epoch_count getFlattenedGradients=flattened_gradients "
             "getGradient=gradient getGradientsViewArray=flattened_gradients getInputMiniBatchSize=batch_size "
-            "getIterationCount=iteration_count getLayers=layers getListeners=listeners getParam isInitCalled numParams "
+            "getIterationCount=iteration_count getLayers=layers getListeners=listeners getParam initDone==init_done "
+            "isInitCalled numParams "
             "paramTable setConf=conf setListeners=listeners setParameters=set_params setParams updaterState"
         ),
     },
@@ -71,7 +72,8 @@ NETWORKS: dict[str, dict[str, str]] = {
     },
     "nn.networks.multilayer": {
         "MultiLayerNetwork": (
-            "activate=networks:activate activateSelectedLayers backpropGradient calculateGradients feedForward "
+            "activate=networks:activate activateSelectedLayers backpropGradient calculateGradients "
+            "doTruncatedBPTT=solvers:do_truncated_bptt feedForward "
             "feedForwardToLayer getInput getLabels getLayer getLayerNames=layer_names getOutputLayer "
             "getTrainingListeners=listeners getnLayers=n_layers numLabels=networks:num_labels "
             "rnnActivateUsingStoredState rnnTimeStep setEpochCount=epoch_count setInput "
@@ -97,6 +99,12 @@ NETWORKS: dict[str, dict[str, str]] = {
         "Streaming": (
             "rnnClearPreviousState rnnGetPreviousState rnnGetPreviousStates rnnSetPreviousState rnnSetPreviousStates "
             "updateRnnStateWithTBPTTState"
+        ),
+    },
+    "nn.networks.tasks": {
+        "Task": (
+            "getArchitectureType=architecture_type getNetworkType=network_type getNumFeatures=num_features "
+            "getNumLabels=num_labels getNumSamples=num_samples toCompactString"
         ),
     },
     "nn.networks.trainable": {

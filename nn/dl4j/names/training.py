@@ -120,7 +120,8 @@ TRAINING: dict[str, dict[str, str]] = {
         "_CountingSchedule": "getScheduleType=schedule_type",
     },
     "optimize.solver": {
-        "Solver": "builder=Builder getOptimizer=optimizer setListeners",
+        "OfModel": "stepFunction==step_function",
+        "Solver": "builder=Builder getOptimizer=optimizer setListeners stepFunction==step_function",
     },
     "optimize.updaters.adabelief": {
         "AdaBelief": (

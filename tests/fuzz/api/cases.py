@@ -308,6 +308,7 @@ _TRAINING: Makers = {
     **{f"optimize.{name}": {"coefficient": 0.1} for name in (
         "L1Regularization", "L2Regularization", "Regularization", "WeightDecay",
     )},
+    "optimize.BackTrackLineSearch.set_step_max": {"step_max": 1.0},
     "optimize.CheckpointListener": lambda folder: {"folder": folder / "checkpoints", "save_every_n_epochs": 1},
     "optimize.CosineSchedule": {"max_iter": 10},
     "optimize.CycleSchedule": {

@@ -107,6 +107,7 @@ EXEMPT: dict[str, str] = {
         ), "has nothing to do but to refuse",
     ),
     "*.label_columns": "a loss's author implements it, the network calls it to plan a step",
+    "optimize.BackTrackLineSearch.search": "the optimizers call it, with a function of their model",
     "optimize.L1Regularization.score": _STEP,
     "optimize.L2Regularization.score": _STEP,
     "nd.losses.LossFMeasure.score_array": "has nothing to do but to refuse",
