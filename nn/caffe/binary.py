@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nd import ConfigurationError, FormatError
@@ -95,13 +96,19 @@ def unknown_fields(message: Message) -> list[UnknownField]:
 
 
 def _check_texts(message: Message, who: str) -> None:
-    """Look at all texts: the library decodes each when it is first asked for, which is the user's code otherwise."""
+    """Look at all texts: of one that is no UTF-8 the library hands out bytes, or raises when it is first asked for."""
     place = message.DESCRIPTOR.name
     try:
         for path, inner in submessages(message):
             place = path or place
-            texts = [value for field, value in inner.ListFields() if field.type == field.TYPE_STRING]
-            for repeated in texts:
-                list(repeated)
+            if any(isinstance(text, bytes) for text in _texts_of(inner)):
+                raise FormatError(f"{who}: texts must be UTF-8, got other bytes in {place}.")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{who}: texts must be UTF-8, got others in or behind {place}: {error}.") from error
+        raise FormatError(f"{who}: texts must be UTF-8, got other bytes in or behind {place}: {error}.") from error
+
+
+def _texts_of(message: Message) -> Iterator[object]:
+    """Yield what is in a message's own fields for texts."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            yield from (value,) if isinstance(value, (bytes, str)) else value

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
 import nd
 from nd import FormatError
+from nd.arguments import checked
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from .schema import Message, new
+from .schema import Message, check_kind, new
 
 LEGACY_AXES = ("num", "channels", "height", "width")
 """Fields of old files, which have four axes always."""
@@ -48,13 +50,17 @@ def shape_equals(blob: Message, shape: Sequence[int]) -> bool:
 
     So [1, 1, 3, 2] of an old file fits an array [3, 2]. Source: BVLC Caffe, Blob::ShapeEquals.
     """
+    check_kind("shape_equals", blob, "BlobProto")
     if is_legacy(blob):
         padded = (*[1] * (len(LEGACY_AXES) - len(shape)), *shape)
         return len(shape) <= len(LEGACY_AXES) and blob_shape(blob) == padded
     return tuple(blob.shape.dim) == tuple(shape)
 
 
-def blobproto_to_array(blob: Message, field: str = "data", who: str = "blobproto_to_array") -> Array:
+@checked
+def blobproto_to_array(
+    blob: Message, field: Literal["data", "diff"] = "data", who: str = "blobproto_to_array"
+) -> Array:
     """Return the numbers of a BlobProto as an array of its shape, on the current backend.
 
     Parameters
@@ -70,6 +76,7 @@ def blobproto_to_array(blob: Message, field: str = "data", who: str = "blobproto
     FormatError
         There are not as many numbers as the shape says.
     """
+    check_kind(who, blob, "BlobProto")
     shape = blob_shape(blob, who)
     doubles = getattr(blob, f"double_{field}")
     numbers, dtype = (doubles, "float64") if len(doubles) else (getattr(blob, field), "float32")
@@ -94,6 +101,7 @@ def array_to_blobproto(data: Array, diff: Array | None = None) -> Message:
     ShapeError
         Array and gradient differ in shape.
     """
+    data, diff = nd.as_array(data), None if diff is None else nd.as_array(diff)
     shape = tuple(data.shape)
     blob = new("BlobProto")
     blob.shape.dim.extend(shape)

@@ -80,8 +80,8 @@ def _net_of_weights(source: str) -> Message:
     for layer in read_weights(source, isolated=True):
         if sorted(layer.blobs) != list(range(len(layer.blobs))):
             raise ConfigurationError(
-                f"{source}: layer {layer.name!r} shares parameters with another one, only {sorted(layer.blobs)} are its "
-                "own. Such weights can be loaded into their net, but not be written without it."
+                f"{source}: layer {layer.name!r} shares parameters with another one, and has {sorted(layer.blobs)} "
+                "alone. Such weights can be loaded into their net, but not be written without it."
             )
         added = net.layer.add(name=layer.name)
         added.blobs.extend(array_to_blobproto(blob.data, blob.diff) for _, blob in sorted(layer.blobs.items()))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nd import ConfigurationError
+from nd.arguments import checked
 from nd.checks import check_choice
 
 from .naming import layer_text
-from .schema import Message, new
+from .schema import Message, check_kind, new
 
 PHASES = {"TRAIN": 0, "TEST": 1}
 
 
-def with_state(net: Message, phase: str | int, level: int = 0, stages: Sequence[str] = ()) -> Message:
+@checked
+def with_state(net: Message, phase: str | int, level: int = 0, stages: str | Sequence[str] = ()) -> Message:
     """Return a copy of a net in a state: the phase and the level are set, the stages added to those that it has.
 
     Raises
@@ -21,6 +23,7 @@ def with_state(net: Message, phase: str | int, level: int = 0, stages: Sequence[
     ChoiceError
         The phase is neither ``"TRAIN"`` nor ``"TEST"`` (0 and 1 to Caffe, which do too).
     """
+    check_kind("with_state", net, "NetParameter")
     changed = new("NetParameter")
     changed.CopyFrom(net)
     name = next((name for name, number in PHASES.items() if phase == number and not isinstance(phase, bool)), phase)
@@ -30,6 +33,7 @@ def with_state(net: Message, phase: str | int, level: int = 0, stages: Sequence[
     return changed
 
 
+@checked
 def filter_net(net: Message, who: str = "filter_net") -> Message:
     """Return a net without the layers whose rules its state does not meet.
 
@@ -52,6 +56,7 @@ def filter_net(net: Message, who: str = "filter_net") -> Message:
     -----
     Source: BVLC Caffe, Net::FilterNet. Bottoms whose layer is left out are no matter here.
     """
+    check_kind(who, net, "NetParameter")
     filtered = new("NetParameter")
     filtered.CopyFrom(net)
     filtered.ClearField("layer")
@@ -62,6 +67,8 @@ def filter_net(net: Message, who: str = "filter_net") -> Message:
 
 def state_meets_rule(state: Message, rule: Message) -> bool:
     """Tell whether a NetState meets all conditions of a NetStateRule; a rule without any is always met."""
+    check_kind("state_meets_rule", state, "NetState")
+    check_kind("state_meets_rule", rule, "NetStateRule")
     stages = set(state.stage)
     return not (
         (rule.HasField("phase") and rule.phase != state.phase)

@@ -16,7 +16,7 @@ from .blobs import array_to_blobproto, blobproto_to_array, has_diff, is_legacy
 from .files import HDF5_SIGNATURE, read_message, read_net, write_message
 from .hdf5 import ENDINGS, Hdf5Content, read_hdf5, write_hdf5
 from .naming import layer_text
-from .schema import Message, new
+from .schema import Message, check_kind, new
 
 
 class SavedBlob(NamedTuple):
@@ -104,6 +104,7 @@ def write_weights(net: Message, target: Target) -> None:
     -----
     Differs: the name of a layer may have slashes in it, which Caffe cannot write to HDF5.
     """
+    check_kind("write_weights", net, "NetParameter")
     if ending_of(target) not in ENDINGS:
         write_message(net, target, as_text=False)
         return
@@ -177,9 +178,8 @@ def _layers_in(content: Hdf5Content, who: str) -> list[SavedLayer]:
 def _whole(content: Hdf5Content, name: str, who: str) -> int:
     array = content.arrays.get(name)
     if array is None or tuple(array.shape) not in ((), (1,)) or nd.dtype_name(array) != "int64":
-        raise FormatError(
-            f"{who}: expected a whole number {name!r}, got {'none' if array is None else list(array.shape)}."
-        )
+        got = "none" if array is None else f"{nd.dtype_name(array)} {list(array.shape)}"
+        raise FormatError(f"{who}: expected a whole number {name!r}, got {got}.")
     return int(nd.item(nd.reshape(array, (1,))))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nd import ConfigurationError
+from nd.arguments import checked
 
 from .naming import layer_text
-from .schema import Message, new
+from .schema import Message, check_kind, new
 
 
 class _Top(NamedTuple):
@@ -27,6 +28,7 @@ def split_blob_name(blob: str, layer: str, index: int, use: int) -> str:
     return f"{split_layer_name(blob, layer, index)}_{use}"
 
 
+@checked
 def insert_splits(net: Message, who: str = "insert_splits") -> Message:
     """Return a net in which every blob is used once: Split layers stand behind tops that have several uses.
 
@@ -52,6 +54,7 @@ def insert_splits(net: Message, who: str = "insert_splits") -> Message:
     Differs: other tops of a layer keep their loss weights where one of its tops is split; Caffe clears them all. A loss
     layer says 0 then, where Caffe leaves nothing, which to a loss layer means 1.
     """
+    check_kind(who, net, "NetParameter")
     sources, uses, weights = _uses(net, who)
     split = new("NetParameter")
     split.CopyFrom(net)

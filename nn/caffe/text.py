@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Literal
 
 from nd import FormatError
+from nd.arguments import checked
 from nd.checks import suggestion
 from nd.extras import optional
 
@@ -20,6 +21,7 @@ MOST_LISTED = 10
 _PLACE = re.compile(r"\d+:\d+ : ")
 
 
+@checked
 def parse_text(text: str, kind: str, unknown: Literal["refuse", "drop"] = "refuse", who: str = "text") -> Message:
     """Return the message that a text is, nothing upgraded.
 

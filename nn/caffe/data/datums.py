@@ -6,16 +6,18 @@ import math
 
 import nd
 from nd import FormatError, ShapeError
+from nd.arguments import checked
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..schema import Message, new
+from ..schema import Message, check_kind, new
 from .pictures import decode_picture
 
 _AXES = 3  # channels, height, width
 _WHITE = 255
 
 
+@checked
 def datum_to_array(datum: Message, color: bool | None = None, who: str = "datum_to_array") -> Array:
     """Return the picture of a Datum ``[C, H, W]``, float32, on the current backend; bytes are 0 to 255.
 
@@ -33,6 +35,7 @@ def datum_to_array(datum: Message, color: bool | None = None, who: str = "datum_
     FormatError
         There are not as many numbers as the shape says, or the file of the picture is damaged.
     """
+    check_kind(who, datum, "Datum")
     if datum.encoded:
         return decode_picture(datum.data, color, who=who)
     shape = (datum.channels, datum.height, datum.width)
@@ -44,6 +47,7 @@ def datum_to_array(datum: Message, color: bool | None = None, who: str = "datum_
     return nd.reshape(nd.create(numbers, "float32"), shape)
 
 
+@checked
 def array_to_datum(array: Array, label: int | None = None) -> Message:
     """Return a Datum of a picture ``[C, H, W]``: bytes, where its numbers are whole ones of 0 to 255, else numbers.
 
@@ -52,6 +56,7 @@ def array_to_datum(array: Array, label: int | None = None) -> Message:
     ShapeError
         It has not three axes.
     """
+    array = nd.as_array(array)
     shape = tuple(array.shape)
     if len(shape) != _AXES:
         raise ShapeError(f"array_to_datum: expected a picture [C, H, W], got {describe_shape(shape)}.")

@@ -22,6 +22,7 @@ def read_hdf5_list(source: Source) -> list[str]:
     return [line for _, line in read_lines(source)]
 
 
+@checked
 def read_hdf5_data(path: str | os.PathLike[str], tops: Sequence[str], isolated: bool = False) -> list[Array]:
     """Return the arrays of a file that tops are named after, float32, with their examples along the first axis.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import reprlib
 import threading
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from nd import DTypeError
 from nd.checks import check_choice
 from nd.extras import optional
 
@@ -34,6 +36,16 @@ def message_class(name: str) -> Any:
 def new(kind: str, /, **fields: object) -> Message:
     """Return a message with some of its fields set, ``new("NetState", level=1)``."""
     return message_class(kind)(**fields)
+
+
+def check_kind(who: str, message: object, kind: str) -> None:
+    """Raise DTypeError unless an object is a message of that name."""
+    if isinstance(message, message_class(kind)):
+        return
+    is_foreign = getattr(getattr(message, "DESCRIPTOR", None), "full_name", "") == f"{PACKAGE}.{kind}"
+    remedy = f"Give proto.{kind}.FromString(message.SerializeToString())." if is_foreign else "Make one, or read it."
+    got = "one of another library" if is_foreign else reprlib.repr(message)
+    raise DTypeError(f"{who}: expected a message nn.caffe.proto.{kind}, got {got}. {remedy}")
 
 
 def kind_of(message: Message) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from nd import ConfigurationError
+from nd.arguments import checked
 
-from ..schema import Message, new
+from ..schema import Message, check_kind, new
 from .inputs import upgrade_batch_norms, upgrade_inputs
 from .v0 import upgrade_v0
 from .v1 import upgrade_data_layers, upgrade_v1
@@ -18,6 +19,7 @@ SOLVER_TYPES = ("SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam")
 """In the order of the numbers that the field solver_type has."""
 
 
+@checked
 def upgrade_net(net: Message, who: str = "upgrade_net") -> Message:
     """Return a NetParameter as the newest schema has it; of one that is so already, an equal one.
 
@@ -41,6 +43,7 @@ def upgrade_net(net: Message, who: str = "upgrade_net") -> Message:
     What a layer says that its type has no field for is left out, with a warning.
     Source: BVLC Caffe, util/upgrade_proto.cpp.
     """
+    check_kind(who, net, "NetParameter")
     upgraded = new("NetParameter")
     upgraded.CopyFrom(net)
     return upgrade_net_in_place(upgraded, who)
@@ -53,6 +56,7 @@ def upgrade_net_in_place(net: Message, who: str) -> Message:
     return net
 
 
+@checked
 def upgrade_solver(solver: Message, path: str | os.PathLike[str] | None = None, who: str = "upgrade_solver") -> Message:
     """Return a SolverParameter as the newest schema has it, its nets too.
 
@@ -71,6 +75,7 @@ def upgrade_solver(solver: Message, path: str | os.PathLike[str] | None = None, 
     ConfigurationError
         Both `type` and its predecessor `solver_type` are there, or a net of it cannot be upgraded.
     """
+    check_kind(who, solver, "SolverParameter")
     upgraded = new("SolverParameter")
     upgraded.CopyFrom(solver)
     if upgraded.HasField("solver_type"):
