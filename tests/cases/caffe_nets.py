@@ -32,7 +32,7 @@ solver_mode: CPU
 
 V1 = """
 name: "old"
-input: "data" input_dim: 1 input_dim: 3 input_dim: 8 input_dim: 8
+input: "data" input: "label" input_dim: [1, 3, 8, 8, 1, 1, 1, 1]
 layers { name: "conv1" type: CONVOLUTION bottom: "data" top: "conv1" blobs_lr: 1 blobs_lr: 2 weight_decay: 1
   weight_decay: 0 convolution_param { num_output: 4 kernel_size: 3 } }
 layers { name: "relu1" type: RELU bottom: "conv1" top: "conv1" }

@@ -34,7 +34,7 @@ DEFAULTS = {  # by hand
     "ReductionParameter": {"operation": 1, "axis": 0, "coeff": 1.0},
     "ReshapeParameter": {"axis": 0, "num_axes": -1},
     "ScaleParameter": {"axis": 1, "num_axes": 1, "bias_term": False},
-    "SolverParameter": {"type": "SGD", "snapshot_format": 1, "solver_mode": 1, "average_loss": 1, "layer_wise_reduce": True},
+    "SolverParameter": {"type": "SGD", "snapshot_format": 1, "solver_mode": 1, "average_loss": 1, "test_interval": 0},
     "V0LayerParameter": {"stride": 1, "det_crop_mode": "warp", "dropout_ratio": 0.5, "local_size": 5},
 }  # fmt: skip
 

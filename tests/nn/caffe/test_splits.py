@@ -124,8 +124,8 @@ def test_a_bottom_without_a_layer_is_named():
     net = parse_text(DATA + ip("ip", "dta"), "NetParameter")
     with pytest.raises(
         nd.ConfigurationError,
-        match=r"^insert_splits: layer 1 'ip' \(InnerProduct\): bottom 0 'dta' must be a top of an earlier layer, got one "
-        r"of none\. Earlier tops are 'data', 'label'\.",
+        match=r"^insert_splits: layer 1 'ip' \(InnerProduct\): bottom 0 'dta' must be a top of an earlier layer, got "
+        r"one of none\. Earlier tops are 'data', 'label'\.",
     ):
         insert_splits(net)
 

@@ -105,10 +105,13 @@ def test_a_label_that_is_not_there_is_not_0():
 @every_row(
     ("datum", "said"),
     [
-        (dict(channels=1, height=2, width=2, data=b"abc"), r"the shape \[1, 2, 2\] needs 4 numbers, got 3"),
-        (dict(channels=-1, height=-2, width=2, data=b"abcd"), r"the shape \[-1, -2, 2\] needs 4 numbers, got 4"),
-        (dict(channels=1, height=2, width=2), r".*needs 4 numbers, got 0"),
-        (dict(encoded=True, data=b"abc"), r"expected the file of a picture, got "),
+        ({"channels": 1, "height": 2, "width": 2, "data": b"abc"}, r"the shape \[1, 2, 2\] needs 4 numbers, got 3"),
+        (
+            {"channels": -1, "height": -2, "width": 2, "data": b"abcd"},
+            r"the shape \[-1, -2, 2\] needs 4 numbers, got 4",
+        ),
+        ({"channels": 1, "height": 2, "width": 2}, r".*needs 4 numbers, got 0"),
+        ({"encoded": True, "data": b"abc"}, r"expected the file of a picture, got "),
     ],
 )
 def test_examples_that_are_wrong(datum, said):

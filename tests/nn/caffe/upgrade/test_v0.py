@@ -125,7 +125,7 @@ PADDING = 'layers { layer { name: "pad" type: "padding" pad: 3 } bottom: "data" 
         ),
         (
             "layers { layer { name: 'c' type: 'conv' } bottom: 'nothing' }",
-            r"layer 0 'c' \(conv\): bottom 0 'nothing' must be a top of an earlier layer or an input of the net, .*'data'",
+            r"layer 0 'c' \(conv\): bottom 0 'nothing' must be a top of an earlier layer or an input of .*'data'",
         ),
         ("layers { layer { name: 'c' type: 'cnov' } }", r"layer 0 'c' \(cnov\): unknown type 'cnov', .*'conv'"),
     ],

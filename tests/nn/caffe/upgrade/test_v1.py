@@ -11,7 +11,8 @@ from tests.cells import every_row
 
 UPGRADED = """
 name: "old"
-layer { name: "input" type: "Input" top: "data" input_param { shape { dim: [1, 3, 8, 8] } } }
+layer { name: "input" type: "Input" top: "data" top: "label"
+  input_param { shape { dim: [1, 3, 8, 8] } shape { dim: [1, 1, 1, 1] } } }
 layer { name: "conv1" type: "Convolution" bottom: "data" top: "conv1" param { lr_mult: 1 decay_mult: 1 }
   param { lr_mult: 2 decay_mult: 0 } convolution_param { num_output: 4 kernel_size: 3 } }
 layer { name: "relu1" type: "ReLU" bottom: "conv1" top: "conv1" }
@@ -110,8 +111,8 @@ def test_layers_of_two_schemas_are_refused():
 def test_inputs_with_shapes_of_any_rank():
     assert same(
         "input: 'a' input: 'b' input_shape { dim: 2 } input_shape { dim: [3, 4] } layer { name: 'l' }",
-        "layer { name: 'input' type: 'Input' top: 'a' top: 'b' input_param { shape { dim: 2 } shape { dim: [3, 4] } } } "
-        "layer { name: 'l' }",
+        "layer { name: 'input' type: 'Input' top: 'a' top: 'b' "
+        "input_param { shape { dim: 2 } shape { dim: [3, 4] } } } layer { name: 'l' }",
     )
 
 
