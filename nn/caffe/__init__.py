@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .files import read_message, read_net, read_solver, write_message
     from .filter import filter_net, state_meets_rule, with_state
     from .snapshots import SavedBlob, SavedLayer, SavedState, read_state, read_weights, write_state, write_weights
+    from .solver_nets import net_to_train, nets_to_test
     from .splits import insert_splits
     from .text import parse_text, print_text
     from .upgrade import upgrade_net, upgrade_solver
@@ -37,6 +38,7 @@ else:
             "files": "read_message read_net read_solver write_message",
             "filter": "filter_net state_meets_rule with_state",
             "snapshots": "SavedBlob SavedLayer SavedState read_state read_weights write_state write_weights",
+            "solver_nets": "net_to_train nets_to_test",
             "splits": "insert_splits",
             "text": "parse_text print_text",
             "upgrade": "upgrade_net upgrade_solver",
@@ -57,6 +59,8 @@ __all__ = [
     "datum_to_array",
     "filter_net",
     "insert_splits",
+    "net_to_train",
+    "nets_to_test",
     "parse_text",
     "print_text",
     "proto",

@@ -10,7 +10,7 @@ from nd import ConfigurationError, FormatError
 from nd.extras import optional
 
 from ..files.findings import ModelFileWarning
-from .schema import Message, message_class, submessages
+from .schema import Message, check_message, message_class, submessages
 from .text import MOST_LISTED, check_complete
 
 
@@ -87,6 +87,7 @@ def to_bytes(message: Message, who: str = "to_bytes") -> bytes:
 
 def unknown_fields(message: Message) -> list[UnknownField]:
     """Return the fields of a message, and of all within, that Caffe does not have."""
+    check_message("unknown_fields", message)
     library = optional("nn.caffe", "google.protobuf.unknown_fields", "protobuf", "caffe")
     return [
         UnknownField(path, inner.DESCRIPTOR.name, field.field_number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import nd
 from nd import FormatError
@@ -45,6 +45,7 @@ def blob_shape(blob: Message, who: str = "blob_shape") -> tuple[int, ...]:
     return shape
 
 
+@checked
 def shape_equals(blob: Message, shape: Sequence[int]) -> bool:
     """Tell whether a BlobProto fits an array: shapes are equal; of an old file's, after 1s in front of the array's.
 
@@ -93,7 +94,7 @@ def has_diff(blob: Message) -> bool:
     return bool(len(blob.diff) or len(blob.double_diff))
 
 
-def array_to_blobproto(data: Array, diff: Array | None = None) -> Message:
+def array_to_blobproto(data: Any, diff: Any = None) -> Message:
     """Return a BlobProto of an array, and of its gradient; of float64 in double precision, otherwise in single.
 
     Raises

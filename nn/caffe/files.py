@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nd import ConfigurationError, FormatError
+from nd import FormatError
 from nd.arguments import checked
 from nd.files.reading import Source, ending_of, name_of, opening, read_at_most
 from nd.files.writing import FileKind, Target, replacing
 
 from .binary import parse_binary, to_bytes
-from .schema import Message, kind_of
+from .schema import Message, check_message, kind_of
 from .text import decoded, parse_text, print_text
 from .upgrade import upgrade_net_in_place, upgrade_solver
 
@@ -122,8 +122,7 @@ def write_message(message: Message, target: Target, as_text: bool | None = None)
     OSError
         The file cannot be written.
     """
-    if not hasattr(message, "ListFields"):
-        raise ConfigurationError(f"write_message: expected a message of Caffe, got {kind_of(message)} {message!r}.")
+    check_message("write_message", message)
     is_for_text = ending_of(target) in TEXT_ENDINGS if as_text is None else as_text
     content = print_text(message).encode() if is_for_text else to_bytes(message, "write_message")
     kind = kind_of(message)

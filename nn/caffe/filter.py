@@ -27,9 +27,9 @@ def with_state(net: Message, phase: str | int, level: int = 0, stages: str | Seq
     changed = new("NetParameter")
     changed.CopyFrom(net)
     name = next((name for name, number in PHASES.items() if phase == number and not isinstance(phase, bool)), phase)
-    changed.state.phase = PHASES[check_choice("nn.caffe", "phase", name, PHASES)]
-    changed.state.level = level
-    changed.state.stage.extend([stages] if isinstance(stages, str) else stages)
+    number = PHASES[check_choice("nn.caffe", "phase", name, PHASES)]
+    added = [stages] if isinstance(stages, str) else stages
+    changed.state.MergeFrom(new("NetState", phase=number, level=level, stage=added))
     return changed
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nd
 from nd import ArgumentError, FormatError
@@ -46,8 +46,8 @@ class SavedState(NamedTuple):
     """Path of the weights."""
     current_step: int
     """Steps of a learning rate with policy multistep that have passed."""
-    history: list[Array]
-    """What the solver keeps for each parameter, in their order; of Adam and AdaDelta first all of one kind."""
+    history: list[Any]
+    """Arrays: what the solver keeps for each parameter, in their order; of Adam and AdaDelta first all of one kind."""
 
 
 @checked

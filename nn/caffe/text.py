@@ -13,7 +13,7 @@ from nd.checks import suggestion
 from nd.extras import optional
 
 from ..files.findings import ModelFileWarning
-from .schema import Message, message_class
+from .schema import Message, check_message, message_class
 from .schema.unknown_names import UnknownName, unknown_names, without
 
 MOST_LISTED = 10
@@ -57,6 +57,7 @@ def parse_text(text: str, kind: str, unknown: Literal["refuse", "drop"] = "refus
 
 def print_text(message: Message) -> str:
     """Return a message as a text, one field a line; a single-precision number has as many digits as it needs."""
+    check_message("print_text", message)
     return _library().MessageToString(message, as_utf8=True)
 
 

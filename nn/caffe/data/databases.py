@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nd import ConfigurationError, FormatError
+from nd import ConfigurationError, DTypeError, FormatError
 from nd.arguments import checked
 from nd.extras import optional
 from nd.files.reading import checked_path
 
 from ..binary import parse_binary, to_bytes
-from ..schema import Message
+from ..schema import Message, check_kind
 
 _FIRST_SIZE = 64 << 20  # bytes of a database that is written; doubled as it fills up
 _COMMITTED = 1000  # records at a time
@@ -115,12 +116,19 @@ def write_database(path: str | os.PathLike[str], records: Iterable[tuple[bytes, 
 def _fill(library: Any, folder: Path, records: Iterable[tuple[bytes, Message]]) -> int:
     count, pending = 0, []
     with library.open(str(folder), map_size=_FIRST_SIZE, sync=True) as environment:
-        for key, datum in records:
-            pending.append((key, to_bytes(datum, "write_database")))
+        for record in records:
+            pending.append(_checked(record))
             if len(pending) == _COMMITTED:
                 count += _commit(library, environment, pending)
                 pending = []
         return count + _commit(library, environment, pending)
+
+
+def _checked(record: Any) -> tuple[bytes, bytes]:
+    if not (isinstance(record, tuple) and len(record) == len(("key", "datum")) and isinstance(record[0], bytes)):
+        raise DTypeError(f"write_database: a record must be a key in bytes and a Datum, got {reprlib.repr(record)}.")
+    check_kind(f"write_database: record {record[0][:80]!r}", record[1], "Datum")
+    return record[0], to_bytes(record[1], "write_database")
 
 
 def _commit(library: Any, environment: Any, records: list[tuple[bytes, bytes]]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import nd
 from nd import FormatError, ShapeError
@@ -48,7 +49,7 @@ def datum_to_array(datum: Message, color: bool | None = None, who: str = "datum_
 
 
 @checked
-def array_to_datum(array: Array, label: int | None = None) -> Message:
+def array_to_datum(array: Any, label: int | None = None) -> Message:
     """Return a Datum of a picture ``[C, H, W]``: bytes, where its numbers are whole ones of 0 to 255, else numbers.
 
     Raises
@@ -61,12 +62,10 @@ def array_to_datum(array: Array, label: int | None = None) -> Message:
     if len(shape) != _AXES:
         raise ShapeError(f"array_to_datum: expected a picture [C, H, W], got {describe_shape(shape)}.")
     channels, height, width = shape
-    datum = new("Datum", channels=channels, height=height, width=width)
+    datum = new("Datum", channels=channels, height=height, width=width, label=label)
     numbers = nd.to_host(array).ravel().tolist()
     if all(0 <= number <= _WHITE and number == int(number) for number in numbers):
         datum.data = bytes(map(int, numbers))
     else:
         datum.float_data.extend(numbers)
-    if label is not None:
-        datum.label = label
     return datum

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import nd
 from nd import FormatError, ShapeError
 from nd.arguments import checked
@@ -36,7 +38,7 @@ def read_mean(source: Source) -> Array:
 
 
 @checked
-def write_mean(mean: Array, target: Target) -> None:
+def write_mean(mean: Any, target: Target) -> None:
     """Write a mean picture ``[C, H, W]`` to a .binaryproto, whole or not at all.
 
     Raises

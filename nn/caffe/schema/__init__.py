@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from nd import DTypeError
+from nd import ArgumentError, DTypeError
 from nd.checks import check_choice
 from nd.extras import optional
 
@@ -34,8 +34,18 @@ def message_class(name: str) -> Any:
 
 
 def new(kind: str, /, **fields: object) -> Message:
-    """Return a message with some of its fields set, ``new("NetState", level=1)``."""
-    return message_class(kind)(**fields)
+    """Return a message with some of its fields set, ``new("NetState", level=1)``.
+
+    Raises
+    ------
+    ArgumentError
+        A value is of another type than its field, or out of its range.
+    """
+    try:
+        return message_class(kind)(**fields)
+    except (TypeError, ValueError) as error:
+        got = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in fields.items())
+        raise ArgumentError(f"{kind}: every value must be one of its field, got {error} of {got}.") from error
 
 
 def check_kind(who: str, message: object, kind: str) -> None:
@@ -46,6 +56,12 @@ def check_kind(who: str, message: object, kind: str) -> None:
     remedy = f"Give proto.{kind}.FromString(message.SerializeToString())." if is_foreign else "Make one, or read it."
     got = "one of another library" if is_foreign else reprlib.repr(message)
     raise DTypeError(f"{who}: expected a message nn.caffe.proto.{kind}, got {got}. {remedy}")
+
+
+def check_message(who: str, message: object) -> None:
+    """Raise DTypeError unless an object is a message of the protobuf library."""
+    if not hasattr(type(message), "ListFields"):
+        raise DTypeError(f"{who}: expected a message, nn.caffe.proto.NetParameter say, got {reprlib.repr(message)}.")
 
 
 def kind_of(message: Message) -> str:

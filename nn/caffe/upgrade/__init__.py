@@ -6,6 +6,7 @@ import os
 
 from nd import ConfigurationError
 from nd.arguments import checked
+from nd.files.reading import checked_path
 
 from ..schema import Message, check_kind, new
 from .inputs import upgrade_batch_norms, upgrade_inputs
@@ -87,7 +88,7 @@ def upgrade_solver(solver: Message, path: str | os.PathLike[str] | None = None, 
         upgraded.type = SOLVER_TYPES[upgraded.solver_type]
         upgraded.ClearField("solver_type")
     if path is not None:
-        _name_snapshots(upgraded, os.fspath(path))
+        _name_snapshots(upgraded, checked_path(who, path))
     for field in ("train_net_param", "net_param"):
         if upgraded.HasField(field):
             upgrade_net_in_place(getattr(upgraded, field), f"{who}: {field}")

@@ -138,6 +138,6 @@ def test_files_that_are_something_else(tmp_path):
         read_net(path)
     with pytest.raises(FileNotFoundError, match=r"none\.prototxt"):
         read_net(tmp_path / "none.prototxt")
-    with pytest.raises(nd.ConfigurationError, match=r"expected a message of Caffe, got dict"):
+    with pytest.raises(nd.DTypeError, match=r"write_message: expected a message, nn\.caffe\.proto\..* say, got {}"):
         write_message({}, path)
     assert path.read_bytes().startswith(b"PK")

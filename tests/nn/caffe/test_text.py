@@ -130,7 +130,8 @@ def test_unknown_fields_are_all_named_and_refused():
     with pytest.raises(
         nd.FormatError,
         match=r"^ssd:6:3: expected a field of LayerParameter, got 'norm_param', which Caffe does not have and "
-        r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, 'comment' of NetParameter at 14:1\..* "
+        r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, "
+        r"'comment' of NetParameter at 14:1\..* "
         r"unknown='drop'",
     ):
         parse_text(FORK, "NetParameter", who="ssd")
@@ -140,7 +141,8 @@ def test_unknown_fields_are_dropped_by_choice():
     with pytest.warns(
         ModelFileWarning,
         match=r"^ssd: fields that Caffe does not have are left out: 'norm_param' of LayerParameter at 6:3, "
-        r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, 'comment' of NetParameter at 14:1\.$",
+        r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, "
+        r"'comment' of NetParameter at 14:1\.$",
     ):
         net = parse_text(FORK, "NetParameter", "drop", "ssd")
     layer = proto.LayerParameter(name="norm", type="Normalize", bottom=["conv"])
