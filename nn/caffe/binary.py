@@ -11,6 +11,7 @@ from nd.extras import optional
 
 from ..files.findings import ModelFileWarning
 from .schema import Message, check_message, message_class, submessages
+from .schema.counting import check_bytes
 from .text import MOST_LISTED, check_complete
 
 
@@ -48,6 +49,7 @@ def parse_binary(content: bytes, kind: str, who: str = "bytes") -> Message:
     """
     library = optional("nn.caffe", "google.protobuf.message", "protobuf", "caffe")
     message = message_class(kind)()
+    check_bytes(content, message.DESCRIPTOR, who)
     try:
         message.MergeFromString(content)
         _check_texts(message, who)

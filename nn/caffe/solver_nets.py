@@ -72,8 +72,8 @@ def nets_to_test(solver: Message, folder: str | os.PathLike[str] = "") -> list[M
     count = len(solver.test_iter) if general else len(own)
     if len(solver.test_iter) < len(own) or count != len(solver.test_iter):
         raise ConfigurationError(
-            f"nets_to_test: test_iter must be one number for each net, got {list(solver.test_iter)} for {len(own)} nets "
-            f"of test_net and test_net_param. Numbers beyond those are for net or net_param."
+            f"nets_to_test: test_iter must be one number for each net, got {list(solver.test_iter)} for {len(own)} of "
+            f"test_net and test_net_param. Numbers beyond those are for net or net_param."
         )
     states = list(solver.test_state) or [None] * count
     if len(states) != count:

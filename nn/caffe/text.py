@@ -14,6 +14,7 @@ from nd.extras import optional
 
 from ..files.findings import ModelFileWarning
 from .schema import Message, check_message, message_class
+from .schema.counting import check_brackets
 from .schema.unknown_names import UnknownName, unknown_names, without
 
 MOST_LISTED = 10
@@ -41,6 +42,7 @@ def parse_text(text: str, kind: str, unknown: Literal["refuse", "drop"] = "refus
         The text is none of such a message; with line and column, which begin with 1.
     """
     message, library = message_class(kind)(), _library()
+    check_brackets(text, who)
     if unknown == "drop":
         dropped = unknown_names(text, message.DESCRIPTOR)
         text = without(text, dropped)

@@ -41,6 +41,7 @@ from .mutator import damaged_bytes, generator
 FAST = {"databases": 100, "hdf5": 60, "nets": 200, "pictures": 150, "solvers": 150, "states": 300, "weights": 300}
 SLOW = int(os.environ.get("FUZZ", "20000"))
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
+ISOLATED = 100  # each takes a process
 MOST_SECONDS = 5.0
 MOST_GROWTH = 512 << 10  # kilobytes of resident memory, over all mutants
 WORDS = (
@@ -213,3 +214,20 @@ def test_mutants_are_read_or_raise_a_typed_error(kind, originals, tmp_path):
 @pytest.mark.parametrize("kind", FAST)
 def test_many_mutants_are_read_or_raise_a_typed_error(kind, originals, tmp_path):
     check(kind, SLOW, originals, tmp_path / "mutant")
+
+
+@pytest.mark.slow
+def test_damaged_structures_of_hdf5_in_a_process_of_their_own(tmp_path):
+    path, content, taken, crashed = tmp_path / "mutant.h5", io.BytesIO(), 0, 0
+    with h5py.File(content, "w") as file:
+        for name in ("data/conv1/0", "data/conv1/1", "data/ip/0"):
+            file.create_dataset(name, data=np.arange(400, dtype="float32"), chunks=(50,), compression="gzip")
+    for number in range(ISOLATED):
+        rng = generator(SEED, f"caffe-structures-{number}")
+        path.write_bytes(damaged_bytes(content.getvalue(), rng, [content.getvalue()]))
+        try:
+            taken += bool(read_weights(path, isolated=True))
+        except nd.NdError as error:
+            crashed += "got a crash" in str(error)
+    print(f"{ISOLATED} mutants, {taken} taken, {crashed} crashed the process")
+    assert 0 < taken < ISOLATED

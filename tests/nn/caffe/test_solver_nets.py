@@ -91,9 +91,9 @@ def test_states_of_tests():
 @every_row(
     ("text", "said"),
     [
-        ("train_net: 'a' test_net: 'b'", r"test_iter must be one number for each net, got \[\] for 1 nets"),
-        ("net_param { } test_net: 'b' test_net: 'c' test_iter: 1", r".*got \[1\] for 2 nets of test_net"),
-        ("train_net: 'a' test_net: 'b' test_iter: [1, 2]", r".*got \[1, 2\] for 1 nets"),
+        ("train_net: 'a' test_net: 'b'", r"test_iter must be one number for each net, got \[\] for 1 of"),
+        ("net_param { } test_net: 'b' test_net: 'c' test_iter: 1", r".*got \[1\] for 2 of test_net"),
+        ("train_net: 'a' test_net: 'b' test_iter: [1, 2]", r".*got \[1, 2\] for 1 of"),
         ("net: 'a' test_iter: [1, 2] test_state { } test_interval: 1", r"test_state must be there .* 2 nets, got 1"),
         ("net: 'a' test_iter: 1", r"test_interval must be > 0 where nets are tested, got 0"),
     ],

@@ -35,7 +35,7 @@ def one(text, field, kind="FillerParameter"):
 @every_row(
     ("text", "value"),
     [
-        ("value: 0.", 0.0), ("value: .5", 0.5), ("value: 1e-4", 1e-4), ("value: 1f", 1.0), ("value: 2.5F", 2.5),
+        ("value: 0.", 0.0), ("value: .5", 0.5), ("value: 1e-4", 1e-4), ("value: 1f", 1.0), ("value: 2.5f", 2.5),
         ("value: -3", -3.0), ("value: inf", math.inf), ("value: -inf", -math.inf), ("value: 1E2", 100.0),
         ("value:7", 7.0), ("value : 7;", 7.0), ("value: 7,", 7.0), ("# before\nvalue: 7 # behind", 7.0),
     ],
