@@ -61,7 +61,7 @@ cupy-slow: $(CUPY_VENV)/made
 	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow --needing=cupy
 
 fuzz: $(VENV)/test
-	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz/test_fuzz.py
+	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz/test_fuzz.py tests/fuzz/test_fuzz_caffe.py
 
 fuzz-api: $(VENV)/test
 	$(BIN)/python -m pytest -m "slow or not slow" -s tests/fuzz/test_fuzz_api.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EXTRAS = {
+    "caffe": ("protobuf>=5", "h5py>=3.11", "lmdb>=1.4", "pillow>=10"),
     "cuda12": ("cupy-cuda12x[ctk]>=14", "array-api-compat>=1.9"),
     "cuda13": ("cupy-cuda13x[ctk]>=14", "array-api-compat>=1.9"),
     "download": ("pooch>=1.8",),

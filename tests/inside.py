@@ -19,7 +19,8 @@ PAGES = sorted(FOLDER.glob("*.md"))
 PICTURES = FOLDER / "pictures"
 DIAGRAMS = ("sequenceDiagram", "classDiagram")
 """What is printed and begins so, is a diagram in Mermaid's language, which GitHub draws."""
-STEP = re.compile(r"^```python\n(?P<code>.*?)^```\n(?P<below>\n```(?:text|mermaid)\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
+BELOW = r"(?P<below>\n```(?:text|mermaid)\n.*?^```\n)?"
+STEP = re.compile(rf"^```python\n(?P<code>.*?)^```\n{BELOW}", re.DOTALL | re.MULTILINE)
 
 
 def program_of(text):

@@ -11,7 +11,7 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("cli", "dl4j", "pictures", "trace", "transferlearning"),
+    ("caffe", "cli", "dl4j", "pictures", "trace", "transferlearning"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {

@@ -14,8 +14,8 @@ from tests.source_files import ROOT
 
 MODULES = (
     "nd", "nd.activations", "nd.dataset", "nd.dataset.normalizers", "nd.evaluation", "nd.losses", "nd.ops", "nn",
-    "nn.layers", "nn.transferlearning", "nn.vertices", "optimize", "optimize.earlystopping", "optimize.listeners",
-    "optimize.solvers", "optimize.updaters",
+    "nn.caffe", "nn.layers", "nn.transferlearning", "nn.vertices", "optimize", "optimize.earlystopping",
+    "optimize.listeners", "optimize.solvers", "optimize.updaters",
 )  # fmt: skip
 OURS = ("nd", "nn", "optimize")
 LISTS = ("tests/fuzz/api/left_out.py", "tests/java_census/", "tests/dl4j_stubs/", "tests/test_names_in_use.py")

@@ -13,6 +13,7 @@ from nd.dataset import DataSet, ImagePreProcessingScaler, MultiDataSet
 from nd.files.archives import write_arrays
 from nd.files.reading import KNOWN_ENDINGS
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn.caffe import SavedState, proto, write_mean, write_message, write_state, write_weights
 from nn.cli import main
 from nn.dl4j import CollectScoresIterationListener, MiniBatchFileDataSetIterator, ModelSerializer, Nd4j
 from optimize import CheckpointListener, HtmlReportListener, TensorBoardListener
@@ -22,8 +23,9 @@ from tests.source_files import library, parse
 X = np.ones((4, 2), "float32")
 LAYERS = (DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2, activation="softmax"))
 BEGINS = {
-    ".bin": b"", ".csv": b"", ".dot": b"digraph", ".gv": b"digraph", ".htm": b"<!DOCTYPE",
-    ".html": b"<!DOCTYPE", ".npy": b"\x93NUMPY", ".npz": b"PK",
+    ".bin": b"", ".binaryproto": b"", ".caffemodel": b"\x0a\x01n", ".h5": b"\x89HDF", ".hdf5": b"\x89HDF",
+    ".prototxt": b'name: "n"', ".solverstate": b"\x08\x01", ".csv": b"", ".dot": b"digraph",
+    ".gv": b"digraph", ".htm": b"<!DOCTYPE", ".html": b"<!DOCTYPE", ".npy": b"\x93NUMPY", ".npz": b"PK",
     ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
     ".txt": b"", ".zip": b"PK", "": b"", ".best": b"",
 }  # fmt: skip
@@ -76,6 +78,19 @@ WRITERS = {
     "Normalizer.save": (lambda path, net: ImagePreProcessingScaler().save(path), UNKNOWN),
     "add_normalizer_to_model": (lambda path, net: with_normalizer(path, net), (".zip", *UNKNOWN)),
     "nd.serde.save": (lambda path, net: nd.serde.save(path, X), UNKNOWN),
+    "nn.caffe.write_mean": (lambda path, net: write_mean(X[None], path), (".binaryproto", *UNKNOWN)),
+    "nn.caffe.write_message": (
+        lambda path, net: write_message(proto.NetParameter(name="n"), path),
+        (".binaryproto", ".caffemodel", ".prototxt", ".txt", *UNKNOWN),
+    ),
+    "nn.caffe.write_state": (
+        lambda path, net: write_state(SavedState(1, "", 0, []), path),
+        (".binaryproto", ".h5", ".hdf5", ".solverstate", *UNKNOWN),
+    ),
+    "nn.caffe.write_weights": (
+        lambda path, net: write_weights(proto.NetParameter(name="n"), path),
+        (".binaryproto", ".caffemodel", ".h5", ".hdf5", *UNKNOWN),
+    ),
     "net.picture": (lambda path, net: net.picture(path), (".dot", ".gv", ".svg")),
     "net.save": (lambda path, net: net.save(path), MODEL),
     "net.save_checkpoint": (lambda path, net: net.save_checkpoint(path), (".zip", *UNKNOWN)),
@@ -119,9 +134,10 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
     assert [path for path, node in calls if len(node.args) != 3] == []
     assert {path for path, _ in calls} == {
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
-        "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
-        "nn/files/archive.py", "nn/pictures/files.py", "nn/trace/page.py",
-        "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",
+        "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/caffe/hdf5.py",
+        "nn/cli/predict.py", "nn/dl4j/listeners.py",
+        "nn/files/archive.py", "nn/pictures/files.py", "nn/trace/page.py", "optimize/listeners/checkpoint_folder.py",
+        "optimize/listeners/html_report.py",
     }, "a new writer: give it a line in WRITERS, if it is public"  # fmt: skip
 
 

@@ -27,6 +27,7 @@ _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a dev
 
 KNOWN_ENDINGS = {
     ".7z": "an archive",
+    ".binaryproto": "arrays of Caffe",
     ".bz2": "a compressed file",
     ".caffemodel": "a model of Caffe",
     ".ckpt": "a checkpoint of TensorFlow or PyTorch",
@@ -65,6 +66,7 @@ KNOWN_ENDINGS = {
     ".pth": "a model of PyTorch",
     ".rar": "an archive",
     ".safetensors": "a file of safetensors",
+    ".solverstate": "a solver's state of Caffe",
     ".svg": "a picture",
     ".tar": "an archive",
     ".tflite": "a model of TensorFlow",

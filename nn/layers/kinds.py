@@ -7,8 +7,9 @@ from typing import Any
 import nd
 from nd.arguments import checked
 from nd.java_enums import JavaEnum
-from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
+
+from ..terms.params import LayerParams
 
 
 class LayerType(JavaEnum):
@@ -77,7 +78,7 @@ class SaysItsKind:
     """Shared by layers at work."""
 
     conf: Any
-    params: dict[str, Array]
+    params: LayerParams
 
     def type(self) -> LayerType:
         """Return what kind of layer it is: CONVOLUTIONAL, RECURRENT, ...: see `layer_type`."""

@@ -21,6 +21,7 @@ from tests.cases.layers import LAYER_CASES
 from tests.cases.own_parts import Wavy
 from tests.cases.vertices import VERTEX_CASES
 
+from .caffe_cases import CAFFE
 from .detection_cases import DETECTION
 from .graph_cases import GRAPHS
 from .multi_cases import MULTI
@@ -391,6 +392,7 @@ CASES: Makers = {
     **_CURVES,
     **_evaluations(),
     **PRETRAINING,
+    **CAFFE,
     **_NETWORKS,
     **GRAPHS,
     **_TRAINING,

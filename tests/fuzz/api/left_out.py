@@ -115,6 +115,7 @@ EXEMPT: dict[str, str] = {
     "nn.ComputationGraph.stop_training": "can be called from a listener alone, while fit runs",
     "nn.ComputationGraph.evaluate_roc": "wants another network; it is evaluate with a ROC",
     "nn.TransferLearningHelper.unfrozen_graph": "wants a graph; it is unfrozen_mln",
+    "nn.caffe.write_mnist_databases": "would download, and writes 70,000 examples",
     "nd.dataset.MnistDataSetIterator": "would download; its arguments are those of DigitsDataSetIterator",
 }  # fmt: skip
 """Name, or ``*.`` and the name of a method of any class -> why it is not called."""

@@ -1,0 +1,117 @@
+"""Messages as bytes: caffemodel, solverstate, binaryproto."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nd import ConfigurationError, FormatError
+from nd.extras import optional
+
+from ..files.findings import ModelFileWarning
+from .schema import Message, check_message, message_class, submessages
+from .schema.counting import check_bytes
+from .text import MOST_LISTED, check_complete
+
+
+class UnknownField(NamedTuple):
+    """A field of a binary message that Caffe does not have; the message keeps it, and writes it again."""
+
+    path: str
+    """Of the message that it stands in: ``layer[3] 'norm'``, empty for the outermost."""
+    message: str
+    """``"LayerParameter"``."""
+    number: int
+    """The field's number, which is all that the file says of its name."""
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.path or self.message}"
+
+
+def parse_binary(content: bytes, kind: str, who: str = "bytes") -> Message:
+    """Return the message that bytes are, nothing upgraded.
+
+    Fields that Caffe does not have, as forks of it do, are kept in the message; a warning names them by number.
+
+    Parameters
+    ----------
+    content : bytes
+    kind : str
+        ``"NetParameter"``, ``"SolverState"``, ``"BlobProto"``, or another message of Caffe's.
+    who : str
+        For messages: the name of the file.
+
+    Raises
+    ------
+    FormatError
+        The bytes are none of such a message.
+    """
+    library = optional("nn.caffe", "google.protobuf.message", "protobuf", "caffe")
+    message = message_class(kind)()
+    check_bytes(content, message.DESCRIPTOR, who)
+    try:
+        message.MergeFromString(content)
+        _check_texts(message, who)
+    except (library.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise FormatError(
+            f"{who}: expected the bytes of a {kind}, got {error}. Is the file truncated, or another kind?"
+        ) from error
+    check_complete(message, who)
+    unknown = unknown_fields(message)
+    if unknown:
+        more = f" and {len(unknown) - MOST_LISTED} more" if len(unknown) > MOST_LISTED else ""
+        listed = ", ".join(map(str, unknown[:MOST_LISTED]))
+        warnings.warn(
+            f"{who}: fields that Caffe does not have are kept, by their numbers: {listed}{more}.",
+            ModelFileWarning,
+            stacklevel=3,
+        )
+    return message
+
+
+def to_bytes(message: Message, who: str = "to_bytes") -> bytes:
+    """Return a message as bytes, the same for equal messages.
+
+    Raises
+    ------
+    ConfigurationError
+        A field is not there that its message must have, or the message is longer than the 2 GiB of the format.
+    """
+    library = optional("nn.caffe", "google.protobuf.message", "protobuf", "caffe")
+    try:
+        return message.SerializeToString(deterministic=True)
+    except (library.EncodeError, ValueError) as error:
+        raise ConfigurationError(
+            f"{who}: the message must be complete, and shorter than 2 GiB, got {error}."
+        ) from error
+
+
+def unknown_fields(message: Message) -> list[UnknownField]:
+    """Return the fields of a message, and of all within, that Caffe does not have."""
+    check_message("unknown_fields", message)
+    library = optional("nn.caffe", "google.protobuf.unknown_fields", "protobuf", "caffe")
+    return [
+        UnknownField(path, inner.DESCRIPTOR.name, field.field_number)
+        for path, inner in submessages(message)
+        for field in library.UnknownFieldSet(inner)
+    ]
+
+
+def _check_texts(message: Message, who: str) -> None:
+    """Look at all texts: of one that is no UTF-8 the library hands out bytes, or raises when it is first asked for."""
+    place = message.DESCRIPTOR.name
+    try:
+        for path, inner in submessages(message):
+            place = path or place
+            if any(isinstance(text, bytes) for text in _texts_of(inner)):
+                raise FormatError(f"{who}: texts must be UTF-8, got other bytes in {place}.")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{who}: texts must be UTF-8, got other bytes in or behind {place}: {error}.") from error
+
+
+def _texts_of(message: Message) -> Iterator[object]:
+    """Yield what is in a message's own fields for texts."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            yield from (value,) if isinstance(value, (bytes, str)) else value

@@ -1,0 +1,1 @@
+"""What nets read besides nets: databases, pictures, lists of files, mean files."""
