@@ -56,16 +56,9 @@ def test_looking_takes_no_time():
 
 @pytest.mark.usefixtures("numpy_backend")
 def test_a_block_that_raises_stops_listening():
-    def run(timeline):
-        with timeline:
-            nd.exp(nd.ones(1))
-            raise ZeroDivisionError("division")
-
-    timeline = Timeline()
-    with pytest.raises(ZeroDivisionError, match="division"):
-        run(timeline)
+    with pytest.raises(nd.ShapeError, match="gemm"), Timeline():
+        nd.gemm(nd.ones(2, 3), nd.ones(2, 3))
     assert state.hears is None
-    assert timeline.events[-1].name == "exp"
 
 
 @pytest.mark.usefixtures("numpy_backend")

@@ -1,4 +1,4 @@
-"""Looking changes nothing: twenty steps with a trace before each of them leave what twenty steps leave."""
+"""Looking changes nothing: twenty steps with traces between them leave what twenty steps leave."""
 
 import functools
 
@@ -22,20 +22,20 @@ def timed_once(monkeypatch):
 
 
 def left_by(net, batches, looks):
-    """Return what training leaves."""
+    """Return what training leaves, with a trace before every step whose number `looks` has; every other is recorded."""
     for number in range(STEPS):
         data = batches[number % len(batches)]
-        if looks:
-            trace = net.trace(data, recorded=number % 2 == 1)
+        if number in looks:
+            trace = net.trace(data, recorded=looks.index(number) % 2 == 1)
         net.fit_batch(data)
-        if looks:
+        if number in looks:
             assert trace.about["score"] == repr(float(net.score()))
     vectors = [nd.to_host(nd.copy(vector)) for vector in (net.params(), net.updater_state(), net.flattened_gradients())]
     return vectors, net.score(), net.random.get_state(), net.iteration_count
 
 
-def assert_looking_changes_nothing(make, batches):
-    quiet, looked_at = left_by(make(), batches, False), left_by(make(), batches, True)
+def assert_looking_changes_nothing(make, batches, looks):
+    quiet, looked_at = left_by(make(), batches, ()), left_by(make(), batches, looks)
     for one, other in zip(quiet[0], looked_at[0], strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_equal(looked_at[1:], quiet[1:])
@@ -44,7 +44,7 @@ def assert_looking_changes_nothing(make, batches):
 @pytest.mark.parametrize("name", EVERY)
 def test_networks_of_both_kinds(name):
     make, data = EVERY[name]
-    assert_looking_changes_nothing(make, [data(seed=seed) for seed in range(3)])
+    assert_looking_changes_nothing(make, [data(seed=seed) for seed in range(3)], range(STEPS))
 
 
 @pytest.mark.slow
@@ -53,4 +53,4 @@ def test_every_layer(case):
     make = functools.partial(make_network, case, "float32", updater="adam")
     shape = make().output(make_features(case, 0, N)).shape
     batches = [DataSet(make_features(case, seed, N), make_labels(case, shape[1:], seed, shape[0])) for seed in (0, 1)]
-    assert_looking_changes_nothing(make, batches)
+    assert_looking_changes_nothing(make, batches, (0, 1, 9, 18))
