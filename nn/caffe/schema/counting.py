@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from nd import FormatError
@@ -22,18 +23,14 @@ def check_bytes(content: bytes, descriptor: Any, who: str) -> None:
     pending, count = [(0, len(content), descriptor)], 0
     while pending:
         at, end, inside = pending.pop()
-        while at < end:
-            key, at = _varint(content, at)
-            kind, field = key & 7, inside.fields_by_number.get(key >> 3)
-            length, at = _varint(content, at) if kind == _LENGTH else (_size(content, at, kind), at)
-            if length < 0:
-                return
-            if kind == _LENGTH and field is not None and field.message_type is not None:
-                count += 1
-                _check(count, who)
-                if _has_lists(field.message_type):
-                    pending.append((at, min(at + length, end), field.message_type))
-            at += length
+        for number, start, length in _with_lengths(content, at, end):
+            field = inside.fields_by_number.get(number)
+            if field is None or field.message_type is None:
+                continue
+            count += 1
+            _check(count, who)
+            if _has_lists(field.message_type):
+                pending.append((start, min(start + length, end), field.message_type))
 
 
 def check_brackets(text: str, who: str) -> None:
@@ -56,6 +53,19 @@ def _has_lists(descriptor: Any) -> bool:
 def _is_list(field: Any) -> bool:
     """Tell whether a field may be there several times; the library has another word for it since release 6.31."""
     return field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+
+
+def _with_lengths(content: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield number, start and length of the fields that say their length, up to where the bytes are no message."""
+    while at < end:
+        key, at = _varint(content, at)
+        kind = key & 7
+        length, at = _varint(content, at) if kind == _LENGTH else (_size(content, at, kind), at)
+        if length < 0:
+            return
+        if kind == _LENGTH:
+            yield key >> 3, at, length
+        at += length
 
 
 def _size(content: bytes, at: int, kind: int) -> int:
