@@ -158,9 +158,9 @@ def test_the_classes_are_those_that_there_are():
 
 
 UNCHECKED = {
-    "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
+    "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "GraphSettings", "ListSettings",
+    "_Check", "Plans", "GraphSettings", "ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 
