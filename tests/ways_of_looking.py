@@ -13,6 +13,9 @@ from optimize import Listener
 from optimize.api import AROUND_NODES
 
 
+STEPS, CHUNK = 20, 5
+
+
 class AroundNodes(Listener):
     """Counts the calls around nodes, and writes over all that it is shown."""
 
@@ -127,12 +130,18 @@ def keeping(looking):
     net.keep()
 
 
+@contextlib.contextmanager
+def traced(looking):
+    """A step is traced before the first of all, and in the middle: a trace takes many."""
+    if looking.net.iteration_count % (STEPS // 2) == 0:
+        assert looking.net.trace(looking.data).ops
+    yield
+
+
 WAYS_OF_LOOKING = {
-    "around nodes": around_nodes, "eager": eager, "hook": hooked, "keep": keeping, "listeners": listening,
+    "around nodes": around_nodes, "eager": eager, "hook": hooked, "keep": keeping, "listeners": listening, "trace": traced,
 }  # fmt: skip
 """Name -> context manager, given a `Looking`. Each is one more that changes nothing."""
-
-STEPS, CHUNK = 20, 5
 
 
 def trained(make, batches, ways, folder):
