@@ -26,12 +26,22 @@ def left_by(net, batches, looks):
     for number in range(STEPS):
         data = batches[number % len(batches)]
         if number in looks:
-            trace = net.trace(data, recorded=looks.index(number) % 2 == 1)
+            trace = traced(net, data, looks.index(number) % 2 == 1)
         net.fit_batch(data)
         if number in looks:
             assert trace.about["score"] == repr(float(net.score()))
     vectors = [nd.to_host(nd.copy(vector)) for vector in (net.params(), net.updater_state(), net.flattened_gradients())]
     return vectors, net.score(), net.random.get_state(), net.iteration_count
+
+
+def traced(net, data, recorded):
+    """Return a trace, of a recording where the step has one: a layer that decides by values has none."""
+    try:
+        return net.trace(data, recorded=recorded)
+    except nd.ConfigurationError as error:
+        if "a step that is recorded as a list of calls, got none" not in str(error):
+            raise
+        return net.trace(data)
 
 
 def assert_looking_changes_nothing(make, batches, looks):
