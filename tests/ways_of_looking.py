@@ -12,7 +12,6 @@ from nd.evaluation import RegressionEvaluation
 from optimize import Listener
 from optimize.api import AROUND_NODES
 
-
 STEPS, CHUNK = 20, 5
 
 
@@ -139,7 +138,8 @@ def traced(looking):
 
 
 WAYS_OF_LOOKING = {
-    "around nodes": around_nodes, "eager": eager, "hook": hooked, "keep": keeping, "listeners": listening, "trace": traced,
+    "around nodes": around_nodes, "eager": eager, "hook": hooked, "keep": keeping, "listeners": listening,
+    "trace": traced,
 }  # fmt: skip
 """Name -> context manager, given a `Looking`. Each is one more that changes nothing."""
 
