@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -126,21 +127,29 @@ def _read_isolated(path: str) -> Hdf5Content:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "content.npz")
-        seconds = _SECONDS + os.path.getsize(path) // _BYTES_A_SECOND
-        command = [sys.executable, "-c", f"from {__name__} import child; child()", path, out]
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise FormatError(f"{path}: libhdf5 must read the file, got no end in {seconds} seconds.") from error
-        if done.returncode < 0:
-            raise FormatError(
-                f"{path}: libhdf5 must read the file, got a crash (signal {-done.returncode}). It is damaged."
-            )
-        if done.returncode:
-            raise FormatError(done.stderr.decode(errors="replace").strip() or f"{path}: could not be read.")
-        return _received(out)
+    folder = tempfile.mkdtemp()
+    try:
+        return _received(_written_by_child(path, folder, environment))
+    finally:
+        shutil.rmtree(folder)
+
+
+def _written_by_child(path: str, folder: str, environment: dict[str, str]) -> str:
+    """Return the path of the .npz file that a child process has written into a folder."""
+    out = os.path.join(folder, "content.npz")
+    seconds = _SECONDS + os.path.getsize(path) // _BYTES_A_SECOND
+    command = [sys.executable, "-c", f"from {__name__} import child; child()", path, out]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise FormatError(f"{path}: libhdf5 must read the file, got no end in {seconds} seconds.") from error
+    if done.returncode < 0:
+        raise FormatError(
+            f"{path}: libhdf5 must read the file, got a crash (signal {-done.returncode}). It is damaged."
+        )
+    if done.returncode:
+        raise FormatError(done.stderr.decode(errors="replace").strip() or f"{path}: could not be read.")
+    return out
 
 
 def _received(path: str) -> Hdf5Content:
