@@ -138,7 +138,7 @@ def test_lenet_summary(capsys):
     net = lenet()
     print(net.summary())  # layer, type, in -> out shapes, parameters, and the total
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["layer", "type", "in", "->", "out", "parameters"]
+    assert lines[0].split() == ["layer", "type", "in", "->", "out", "activations", "weights", "parameters"]
     rows = [line.split() for line in lines[2:8]]
     kinds = ["Convolution", "Subsampling", "Convolution", "Subsampling", "Dense", "Output"]
     assert [next(word for word in row if word.endswith("Layer")) for row in rows] == [f"{kind}Layer" for kind in kinds]

@@ -36,8 +36,8 @@ def names_on_demand_of(package):
 
 
 def in_order(name):
-    """Constants come before classes, as ruff sorts them."""
-    return not name.isupper(), name.lower()
+    """Constants come first, then classes, as ruff sorts them."""
+    return not name.isupper(), name[0].islower(), name.lower()
 
 
 def imports_of(package):

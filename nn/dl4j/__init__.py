@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nd import ConfigurationError, ShapeError, activations, losses
+from nd import ConfigurationError as DL4JInvalidConfigException
+from nd import ShapeError as DL4JInvalidInputException
+from nd import activations, losses
 from nd.activations import ACTIVATIONS
 from nd.dataset import *  # noqa: F403
 from nd.evaluation import *  # noqa: F403
@@ -123,7 +125,6 @@ name_classes()
 
 BaseTrainingListener = TrainingListener = IterationListener = Listener
 Convolution2D = ConvolutionLayer  # noqa: F405
-DL4JInvalidConfigException, DL4JInvalidInputException = ConfigurationError, ShapeError
 IActivation, ILoss, ISchedule, IUpdater = activations.Activation, losses.Loss, Schedule, updaters.Updater  # noqa: F405
 
 

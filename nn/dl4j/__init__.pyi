@@ -251,7 +251,6 @@ from nn.dl4j.records import CSVRecordReader as CSVRecordReader
 from nd.dataset.sequence_reader import CSVSequenceRecordReader as CSVSequenceRecordReader
 from nn.dl4j.constants import CacheMode as CacheMode
 from nn.dl4j.java_util import Collections as Collections
-from backends.errors import ConfigurationError as ConfigurationError
 from optimize.api import ConvexOptimizer as ConvexOptimizer
 from nn.terms.enums import ConvolutionMode as ConvolutionMode
 from backends.errors import ConfigurationError as DL4JInvalidConfigException
@@ -318,7 +317,6 @@ from optimize.schedules import ScheduleType as ScheduleType
 from optimize.earlystopping.api import ScoreCalculator as ScoreCalculator
 from optimize.chunks import Segment as Segment
 from nd.dataset.alignment import SeriesColumns as SeriesColumns
-from backends.errors import ShapeError as ShapeError
 from optimize.listeners.statistics import StatisticsRecord as StatisticsRecord
 class TaskUtils:
     buildTask: typing.Any
@@ -5140,7 +5138,6 @@ __all__ = [
     "CompositeReconstructionDistribution",
     "ComputationGraph",
     "ComputationGraphConfiguration",
-    "ConfigurationError",
     "ConfusionMatrix",
     "ConjugateGradient",
     "ConstantDistribution",
@@ -5430,7 +5427,6 @@ __all__ = [
     "SequenceRecordReaderDataSetIterator",
     "SeriesColumns",
     "Sgd",
-    "ShapeError",
     "ShiftVertex",
     "SigmoidSchedule",
     "SimpleRnn",

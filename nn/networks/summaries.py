@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..terms.input_type import InputType
     from ..vertices.base import VertexConf
 
-_MEMORY = ("activations", "parameters", "in memory")
+_MEMORY = ("activations", "weights", "parameters")
 _OF_CHAINS = ("layer", "type", "in -> out", *_MEMORY)
 _OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", *_MEMORY)
 
@@ -32,7 +32,7 @@ def summary_of_chain(conf: MultiLayerConfiguration, input_types: Sequence[InputT
         total, kept = total + count, kept.plus(own)
         flow = _sizes(layer) or "same -> same" if types is None else f"{types.inputs[0]!r} -> {types.output!r}"
         name = f"{index} {layer.name or ''}".strip()
-        rows.append((name, type(layer).__name__, flow, own.text(), f"{count:,}", _memory_of(count, conf.dtype)))
+        rows.append((name, type(layer).__name__, flow, own.text(), _memory_of(count, conf.dtype), f"{count:,}"))
     return _ended(rows, (3, 4, 5), [_memory(total, kept, conf.dtype), f"total parameters: {total:,}"])
 
 
@@ -40,8 +40,8 @@ def summary_of_graph(conf: ComputationGraphConfiguration, input_types: Sequence[
     """Return a row for every input and vertex, in the order in which they run, and totals.
 
     The bytes of activations are those of one example; where the length of series is not known, of one time step. Those
-    of parameters are of themselves alone: gradient and updater state have as many or more. Where an input's type is
-    that of the output, it is not repeated.
+    of weights are those of the parameters alone: gradient and updater state have as many or more. Where an input's type
+    is that of the output, it is not repeated.
     """
     rows = [_OF_GRAPHS]
     own_types = conf.network_input_types()
@@ -55,7 +55,7 @@ def summary_of_graph(conf: ComputationGraphConfiguration, input_types: Sequence[
         kept = kept.plus(own)
         flow = _sizes(node.conf) if types is None else _flow(types)
         sources, count = ", ".join(conf.vertex_inputs[node.name]), sum(counts)
-        numbers = own.text(), f"{count:,}", _memory_of(count, conf.dtype)
+        numbers = own.text(), _memory_of(count, conf.dtype), f"{count:,}"
         rows.append((node.name, type(node.conf).__name__, sources, flow, *numbers))
     ends = [_memory(sum(totals), kept, conf.dtype)]
     ends += [f"total parameters: {sum(totals):,}, trainable: {totals.trainable:,}, frozen: {totals.frozen:,}"]

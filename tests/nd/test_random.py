@@ -73,11 +73,12 @@ def test_random_ops(backend, dtype, order, name, shape):
     for _ in range(2):  # the second draw starts where the first one ended
         expected = oracle(x.ravel().astype("float64").tolist(), count, plain.uniform, **parameters)
         plain.rewind(count)
-        first = as_input(backend, x, order, dtype) if "dropout" in name else backend.full(shape, 0.0, dtype, "f")
+        reads = "dropout" in name or "merge" in name
+        first = as_input(backend, x, order, dtype) if reads else backend.full(shape, 0.0, dtype, "f")
         z = execRandom(ops.OPS[name](first, **parameters), rng)
         assert backend.dtype_name(z) == dtype
         np.testing.assert_allclose(backend.to_host(z).ravel(), expected, **NORMAL_TOLERANCE)
-        if "dropout" in name:
+        if reads:
             np.testing.assert_array_equal(backend.to_host(first), x)
     assert rng.get_state() == (plain.root, plain.node)
 

@@ -160,7 +160,7 @@ def test_the_classes_are_those_that_there_are():
 UNCHECKED = {
     "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "Plans", "GraphSettings", "ListSettings",
+    "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 

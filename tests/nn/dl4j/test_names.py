@@ -44,7 +44,8 @@ X, Y = np.arange(6.0).reshape(2, 3), np.ones((2, 2))
 
 def test_a_star_brings_what_is_ours_alone():
     homes = {name: getattr(nn.dl4j, name).__module__.partition(".")[0] for name in nn.dl4j.__all__}
-    assert {name: home for name, home in homes.items() if home not in ("nd", "nn", "optimize")} == {}
+    others = {name for name, home in homes.items() if home not in ("nd", "nn", "optimize")}
+    assert others == {"DL4JInvalidConfigException", "DL4JInvalidInputException"}  # nd's errors, made below it
     assert len(homes) > 300
 
 

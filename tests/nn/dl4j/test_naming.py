@@ -171,7 +171,7 @@ import nn.dl4j.naming as naming
 
 class Slow:
     def find_spec(self, name, path, target=None):
-        spec = PathFinder.find_spec(name, path, target) if name == "nd.ops.random" else None
+        spec = PathFinder.find_spec(name, path, target) if name == "nn.dl4j.graph_vertices" else None
         if spec is not None:
             load = spec.loader.exec_module
             spec.loader.exec_module = lambda module: (begun.set(), threading.Event().wait(0.2), load(module))
@@ -179,11 +179,11 @@ class Slow:
 
 begun = threading.Event()
 sys.meta_path[:] = [Slow(), *(finder for finder in sys.meta_path if type(finder).__name__ != "_Naming")]
-loading = threading.Thread(target=importlib.import_module, args=["nd.ops.random"])
+loading = threading.Thread(target=importlib.import_module, args=["nn.dl4j.graph_vertices"])
 loading.start()
-begun.wait()
+begun.wait(30) or sys.exit("it was loaded before")
 naming.name_classes()
-print("getMean" in vars(sys.modules["nd.ops.random"]._Normal))
+print("getVertexIndex" in vars(sys.modules["nn.dl4j.graph_vertices"].VertexIndices))
 loading.join()
 """
     assert run(program) == ["True"]

@@ -134,13 +134,14 @@ OF_DATA = {
     "fit: validation_data": lambda net, *data: fitted(net, training(net), validation_data=tupled(data)),
     "score": lambda net, *data: net.score(*data),
     "score_examples": lambda net, *data: net.score_examples(*data),
+    "trace": lambda net, *data: net.trace(*data).about["score"],
     "step_input": lambda net, *data: net.compute_gradient_and_score(net.step_input(*data)).score,
 }
 BY_THEMSELVES = {"backprop_gradient"}
 """Takes errors of the outputs, which nobody has in a table."""
 INSIDE = {"own_loop"}
 """Of the library's own, that take what the methods above have made."""
-ONE_MINIBATCH = {"fit_batch", "step_input"}
+ONE_MINIBATCH = {"fit_batch", "step_input", "trace"}
 TAKES_BATCHES = {"output", "output_single", "predict", "predict_labels"}
 PRETRAINS = {"pretrain", "pretrain_layer"}
 
