@@ -15,6 +15,7 @@ A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py r
 import contextlib
 import gc
 import inspect
+import logging
 import os
 import pathlib
 import signal
@@ -158,6 +159,16 @@ def _numpy_settings(request):
     np.seterr(**settings)
     np.setbufsize(size)
     assert not changed or "KeyboardInterrupt" in pathlib.Path(module.__file__).read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _log_is_heard():
+    """No test silences the log for those that come after it."""
+    before = logging.root.manager.disable
+    yield
+    after = logging.root.manager.disable
+    logging.disable(before)
+    assert after == before
 
 
 @pytest.fixture(autouse=True)

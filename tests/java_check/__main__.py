@@ -113,14 +113,16 @@ def main() -> int:
     settings = parser.parse_args()
     if settings.keep and settings.keep.exists() and any(settings.keep.iterdir()):
         parser.error(f"--keep must be an empty folder, got {settings.keep} with files in it. Name another one.")
+    before = logging.root.manager.disable
     logging.disable(logging.WARNING)  # of networks without an updater
-    warnings.simplefilter("ignore")  # of overflows: numbers drawn at random are extreme
     try:
-        with tempfile.TemporaryDirectory(prefix="java-check-") as folder:
-            return min(check(settings.release, settings.keep or Path(folder)), 1)
+        with tempfile.TemporaryDirectory(prefix="java-check-") as folder, warnings.catch_warnings(action="ignore"):
+            return min(check(settings.release, settings.keep or Path(folder)), 1)  # numbers drawn may be extreme
     except (Missing, RuntimeError) as error:
         print(f"java-check: {error}", file=sys.stderr)
         return NOT_THERE if isinstance(error, Missing) else 1
+    finally:
+        logging.disable(before)
 
 
 if __name__ == "__main__":
