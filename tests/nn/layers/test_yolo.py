@@ -230,6 +230,7 @@ def test_a_mask_takes_cells_out():
 # ---- at work
 
 
+@pytest.mark.slow
 def test_boxes_are_learned_and_found_again(backend):
     """A bright rectangle of a few pixels in each picture; wide ones are of class 1."""
     rng = np.random.default_rng(1)

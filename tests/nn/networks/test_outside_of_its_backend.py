@@ -30,7 +30,7 @@ def probe(tmp_path, monkeypatch):
         yield Elsewhere(tmp_path)
 
 
-@pytest.fixture(params=["host", "device"])
+@pytest.fixture(params=[pytest.param("host", marks=pytest.mark.slow), "device"])
 def scores(request, monkeypatch):
     """On a device no step knows its score: who asks for it reads it then."""
     if request.param == "device":

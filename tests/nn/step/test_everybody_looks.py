@@ -17,10 +17,10 @@ from tests.step_plans import split_small_minibatches
 from tests.ways_of_a_step import network_of
 from tests.ways_of_looking import LISTENERS, OTHERS, assert_looking_changes_nothing
 
-QUICK_NETWORKS, QUICK_LAYERS, QUICK_VERTICES = {"normalised", "truncated"}, {"lstm-noised"}, {"attention-projected"}
+QUICK_NETWORKS, QUICK_LAYERS, QUICK_VERTICES = {"truncated"}, {"lstm-noised"}, {"attention-projected"}
 
 
-@pytest.fixture(params=["numpy", "onednn"])
+@pytest.fixture(params=["numpy", pytest.param("onednn", marks=pytest.mark.slow)])
 def machine(request, monkeypatch):
     """Two workers of NumPy, itself or with oneDNN; the backend that all tests are asked to run on, if there is one."""
     chosen = request.config.getoption("--backend")
