@@ -10,7 +10,7 @@ from typing import Any
 
 import nd
 from nd import FormatError
-from nd.execution.seen_arrays import SAMPLE, Content, SeenArray, sample_of, stored
+from nd.execution.seen_arrays import SAMPLE, Content, SeenArray, read_only, sample_of, stored
 from nd.files.archives import ArrayFile, reading_arrays, write_arrays
 from nd.typing import HostArray
 
@@ -111,11 +111,13 @@ def load(path: str | os.PathLike[str]) -> Trace:
 def _trace(file: ArrayFile, document: dict[str, Any]) -> Trace:
     if document["version"] != VERSION:
         raise FormatError(f"expected a trace of version {VERSION}, got {document['version']!r}. Save it again.")
-    read = _Read(file, document["contents"])
+    seconds, read = _finite(document["seconds"]), _Read(file, document["contents"])
+    if seconds <= 0.0:
+        raise ValueError(f"a step of {seconds} s")
     rows = [read.row(row) for row in document["rows"]]
     nodes = [read.node(node) for node in document["nodes"]]
     number_all(rows)
-    return Trace(rows, _finite(document["seconds"]), nodes, {str(key): str(x) for key, x in document["about"].items()})
+    return Trace(rows, seconds, nodes, {str(key): str(x) for key, x in document["about"].items()})
 
 
 class _Read:
@@ -125,7 +127,7 @@ class _Read:
         self._contents = []
         for place, known in enumerate(contents):
             shape = tuple(known["shape"])
-            host = nd.to_host(file.read(f"array{place}", (math.prod(shape),), known["dtype"])).reshape(shape)
+            host = read_only(nd.to_host(file.read(f"array{place}", (math.prod(shape),), known["dtype"])).reshape(shape))
             about = {name: kind(known[name]) for name, kind in _CONTENT.items()}
             values = host if known["kept"] else None
             self._contents.append(Content(**about, sample=sample_of(host, SAMPLE), values=values))

@@ -91,6 +91,20 @@ def test_copies_are_the_same(trace, again):
     assert str(again(trace)) == str(trace)
 
 
+# ---- what somebody writes into
+
+
+def test_arrays_of_a_trace_are_read_only(tmp_path):
+    trace, other = (dense().trace(rows()) for _ in range(2))
+    trace.save(tmp_path / "trace.npz")
+    for one in (trace, nn.trace.load(tmp_path / "trace.npz")):
+        nodes = [seen for node in one.nodes.values() for _, seen in node.arrays()]
+        for seen in [*nodes, *(seen for row in one.ops for seen in (*row.seen_inputs, *row.seen_outputs))]:
+            with pytest.raises(ValueError, match="read-only"):
+                seen.values[...] = 0
+    assert trace.compare(other) is None
+
+
 # ---- files
 
 
@@ -131,7 +145,7 @@ def spoiled(document, path, value):
     return document
 
 
-@pytest.mark.parametrize("value", [KeyError, None, -1, 10**400, "other", [], {}, [[]], {"a": None}, float("nan")])
+@pytest.mark.parametrize("value", [KeyError, None, -1, 0, 10**400, "other", [], {}, [[]], {"a": None}, float("nan")])
 def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, value):
     arrays, document = written(trace, tmp_path / "trace.npz")
     refused = 0
