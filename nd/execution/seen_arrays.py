@@ -62,7 +62,7 @@ class SeenArray:
 
     @property
     def values(self) -> HostArray:
-        """All its numbers, of the array's shape.
+        """All its numbers, of the array's shape; read-only, as other rows may have the same array.
 
         Raises
         ------
@@ -113,8 +113,14 @@ class ArrayKeeper:
         if content is None:
             keeps = host.nbytes <= self.left
             self.left -= host.nbytes if keeps else 0
-            content = self._contents[key] = content_of(host.copy() if keeps else host, digest, keeps)
+            content = self._contents[key] = content_of(read_only(host.copy()) if keeps else host, digest, keeps)
         return SeenArray(name, host.shape, str(host.dtype), content)
+
+
+def read_only(host: HostArray) -> HostArray:
+    """Return an array that nobody writes into any more: several `SeenArray`s have it."""
+    host.setflags(write=False)
+    return host
 
 
 def content_of(host: HostArray, digest: str, keeps: bool) -> Content:

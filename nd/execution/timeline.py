@@ -243,7 +243,10 @@ def _names_of(backend: Backend, primitive: str, count: int) -> tuple[str, ...]:
 
 
 def labelled(backend: Any, name: str, nested: object) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays in tuples, lists, dicts and objects of the backends' own, with names that say where they lie."""
+    """Yield the arrays in tuples, lists, dicts and objects of the backends' own, with names that say where they lie.
+
+    Of objects those with public names: others are memory, which may hold anything.
+    """
     if backend.is_array(nested):
         yield name, nested
         return
@@ -255,7 +258,7 @@ def labelled(backend: Any, name: str, nested: object) -> Iterator[tuple[str, Any
     elif isinstance(nested, (tuple, list)):
         items = list(enumerate(nested))
     elif type(nested).__module__.startswith("backends.") and not isinstance(nested, Backend):
-        items = list(getattr(nested, "__dict__", {}).items())
+        items = [pair for pair in getattr(nested, "__dict__", {}).items() if not pair[0].startswith("_")]
     else:
         return
     for key, item in items:

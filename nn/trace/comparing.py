@@ -60,18 +60,26 @@ class Difference:
 
 def compare(first: Trace, second: Trace, tolerance: float) -> Difference | None:
     """Return where two traces part first; see `Trace.compare`."""
-    from .trace import Trace
-
-    if not isinstance(second, Trace):
-        raise nd.DTypeError(f"compare: expected a Trace, got {type(second).__name__}. Make one with net.trace(x, y).")
     if list(first.nodes) != list(second.nodes):
         raise nd.ConfigurationError(
             f"compare: both traces must be of the same network, got layers {', '.join(first.nodes)} and "
             f"{', '.join(second.nodes)}. Trace the same configuration twice."
         )
+    _check_shapes(first, second)
     if same_ops(first, second):
         return _first_of_ops(first.ops, second.ops, tolerance)
     return _first_of_nodes(first, second, tolerance)
+
+
+def _check_shapes(first: Trace, second: Trace) -> None:
+    for name, node in first.nodes.items():
+        others = dict(second.nodes[name].arrays())
+        for key, seen in node.arrays():
+            if key in others and others[key].shape != seen.shape:
+                raise nd.ShapeError(
+                    f"compare: both traces must be of the same network and as many examples, got {key} of {name!r} "
+                    f"{list(seen.shape)} and {list(others[key].shape)}. Trace the same configuration on the same data."
+                )
 
 
 def same_ops(first: Trace, second: Trace) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import nd
 from nd import FormatError
-from nd.execution.seen_arrays import Content, SeenArray, stored
+from nd.execution.seen_arrays import SAMPLE, Content, SeenArray, read_only, sample_of, stored
 from nd.files.archives import ArrayFile, reading_arrays, write_arrays
 from nd.typing import HostArray
 
@@ -17,20 +18,27 @@ from .rows import Row, number_all
 from .trace import NodeArrays, Trace
 
 VERSION = 1
-_ROW = ("kind", "phase", "node", "op", "part", "thread", "began", "seconds")
-_CONTENT = ("digest", "low", "high", "mean", "not_finite", "histogram")
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} in the place of a finite number")
+    return number
+
+
+_ROW: dict[str, Callable[[Any], Any]] = {
+    "kind": str, "phase": str, "node": str, "op": str, "part": int, "thread": int, "began": _finite, "seconds": _finite,
+}  # fmt: skip
+_CONTENT: dict[str, Callable[[Any], Any]] = {
+    "digest": str, "low": _finite, "high": _finite, "mean": float, "not_finite": int,
+    "histogram": lambda bars: tuple(map(int, bars)),
+}  # fmt: skip
+"""Field -> what makes its value of what is read."""
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write a trace; see `Trace.save`.
-
-    Raises
-    ------
-    ConfigurationError
-        The path does not end in ``.npz``.
-    OSError
-        The file cannot be written.
-    """
+    """Write a trace; see `Trace.save`."""
     if os.path.splitext(os.fspath(path))[1].lower() != ".npz":
         raise nd.ConfigurationError(f"save: a trace needs a name that ends in .npz, got {os.fspath(path)!r}.")
     written = _Written()
@@ -91,13 +99,25 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """
     with reading_arrays(path) as file, nd.use_backend("numpy"):
         if "trace" not in file.metadata:
-            raise FormatError(f"{os.fspath(path)}: expected a trace, got a file without one.")
-        document = json.loads(file.metadata["trace"])
-        read = _Read(file, document["contents"])
-        rows = [read.row(row) for row in document["rows"]]
-        nodes = [read.node(node) for node in document["nodes"]]
+            raise FormatError("expected a trace, got a file without one.")
+        try:
+            return _trace(file, json.loads(file.metadata["trace"]))
+        except FormatError:
+            raise
+        except (AttributeError, LookupError, nd.NdError, OverflowError, RecursionError, TypeError, ValueError) as error:
+            raise FormatError(f"expected a trace, got a damaged one ({error}). Save it again.") from error
+
+
+def _trace(file: ArrayFile, document: dict[str, Any]) -> Trace:
+    if document["version"] != VERSION:
+        raise FormatError(f"expected a trace of version {VERSION}, got {document['version']!r}. Save it again.")
+    seconds, read = _finite(document["seconds"]), _Read(file, document["contents"])
+    if seconds <= 0.0:
+        raise ValueError(f"a step of {seconds} s")
+    rows = [read.row(row) for row in document["rows"]]
+    nodes = [read.node(node) for node in document["nodes"]]
     number_all(rows)
-    return Trace(rows, document["seconds"], nodes, document["about"])
+    return Trace(rows, seconds, nodes, {str(key): str(x) for key, x in document["about"].items()})
 
 
 class _Read:
@@ -107,22 +127,34 @@ class _Read:
         self._contents = []
         for place, known in enumerate(contents):
             shape = tuple(known["shape"])
-            host = nd.to_host(file.read(f"array{place}", (math.prod(shape),), known["dtype"])).reshape(shape)
-            known["histogram"] = tuple(known["histogram"])
-            about = {name: known[name] for name in _CONTENT}
-            self._contents.append(Content(**about, sample=host, values=host if known["kept"] else None))
+            host = read_only(nd.to_host(file.read(f"array{place}", (math.prod(shape),), known["dtype"])).reshape(shape))
+            about = {name: kind(known[name]) for name, kind in _CONTENT.items()}
+            values = host if known["kept"] else None
+            self._contents.append(Content(**about, sample=sample_of(host, SAMPLE), values=values))
 
     def row(self, document: dict[str, Any]) -> Row:
-        row = Row(**{name: document[name] for name in _ROW})
+        row = Row(**{name: kind(document[name]) for name, kind in _ROW.items()})
         row.seen_inputs, row.seen_outputs = self._seen(document["inputs"]), self._seen(document["outputs"])
-        row.values, row.rows = document["values"], [self.row(inner) for inner in document["rows"]]
+        row.values = {str(name): float(value) for name, value in document["values"].items()}
+        row.rows = [self.row(inner) for inner in document["rows"]]
         return row
 
     def node(self, document: dict[str, Any]) -> NodeArrays:
         (activation,), epsilon = self._seen(document["activation"]), self._seen(document["epsilon"])
         kinds = ("params", "gradients", "updated")
         tables = [{seen.name: seen for seen in self._seen(document[kind])} for kind in kinds]
-        return NodeArrays(document["name"], document["type"], activation, epsilon[0] if epsilon else None, *tables)
+        return NodeArrays(
+            str(document["name"]), str(document["type"]), activation, epsilon[0] if epsilon else None, *tables
+        )
 
     def _seen(self, lists: list[list[Any]]) -> tuple[SeenArray, ...]:
-        return tuple(SeenArray(name, tuple(shape), dtype, self._contents[place]) for name, shape, dtype, place in lists)
+        return tuple(self._array(*fields) for fields in lists)
+
+    def _array(self, name: str, shape: list[int], dtype: str, place: int) -> SeenArray:
+        content, lengths = self._contents[place], tuple(map(int, shape))
+        seen = SeenArray(str(name), lengths, str(dtype), content)
+        if seen.nbytes < 0 or (
+            seen.is_kept and seen.values.shape != lengths
+        ):  # an unknown dtype is an error of NumPy's
+            raise FormatError(f"{name!r} must have the shape {list(lengths)}, got another one.")
+        return seen

@@ -36,13 +36,13 @@ def write_page(trace: Trace, other: Trace | None, target: Target, budget: int) -
 
 def document_of(traces: list[Trace], budget: int) -> dict[str, Any]:
     """Return what the page shows, for JSON."""
-    arrays = _Arrays()
-    shown = [_trace(trace, arrays) for trace in traces]
     difference, parts = "", dict[int, float]()
     if len(traces) == 2:
         found = compare(traces[0], traces[1], 0.0)
         difference = "Both have the same numbers." if found is None else f"They part first at {found}"
         parts = _parts(*traces)
+    arrays = _Arrays()
+    shown = [_trace(trace, arrays) for trace in traces]
     pictures, used, whole = arrays.pictures(budget)
     told = {"given": budget, "used": used, "whole": whole, "arrays": len(pictures)}
     return {"traces": shown, "arrays": pictures, "budget": told, "difference": difference, "parts": parts}

@@ -223,6 +223,8 @@ class _TracedStep:
         net.keep(*map(self._called, range(len(net.conf.nodes))))
         self._wants_gradient = True
         self.again()
+        if self._gradient is None:  # a line search has no update; it ends with the gradient of where it has led
+            self._gradient = nd.copy(net.flattened_gradients())
         self._wants_gradient = False
         nodes = [self._arrays_of(number) for number in range(len(net.conf.nodes))]
         net.keep()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nd.arguments import Natural, NonNegative, Path, checked
 from nd.files.writing import Target
 
 from .rows import CHUNK, OP, PASSING, PYTHON, UPDATE, Row
@@ -103,7 +104,8 @@ class Trace:
             }
         return table
 
-    def compare(self, other: Trace, tolerance: float = 0.0) -> Difference | None:
+    @checked
+    def compare(self, other: Trace, tolerance: NonNegative = 0.0) -> Difference | None:
         """Return the first place where the numbers of two traces part; None where they do not.
 
         Parameters
@@ -122,22 +124,34 @@ class Trace:
 
         Raises
         ------
-        DTypeError
-            It is no trace.
+        ArgumentError
+            It is no trace, or the tolerance is negative.
         ConfigurationError
             It is one of another network.
+        ShapeError
+            It is one of other sizes: of layers, or of the minibatch.
         """
         from .comparing import compare
 
         return compare(self, other, tolerance)
 
-    def save(self, target: Any) -> None:
-        """Write the trace into a file, ``.npz``, which `nn.trace.load` reads: rows, and all arrays that are kept."""
+    @checked
+    def save(self, target: Path) -> None:
+        """Write the trace into a file, ``.npz``, which `nn.trace.load` reads: rows, and all arrays that are kept.
+
+        Raises
+        ------
+        ConfigurationError
+            The path does not end in ``.npz``.
+        OSError
+            The file cannot be written.
+        """
         from .files import save
 
         save(self, target)
 
-    def to_html(self, target: Target, other: Trace | None = None, budget: int = 2_500_000) -> None:
+    @checked
+    def to_html(self, target: Target, other: Trace | None = None, budget: Natural = 2_500_000) -> None:
         """Write a page for browsers: one file, which needs nothing else.
 
         Parameters
@@ -149,6 +163,13 @@ class Trace:
         budget : int
             Bytes that the pictures may take in the file. Of larger arrays the page has the first examples, channels
             and rows; it says how much.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            As `compare` does, and where the path has the ending of another kind of file.
+        OSError
+            The file cannot be written.
         """
         from .page import write_page
 

@@ -172,7 +172,7 @@ def test_wrong_files_and_traces(tmp_path):
         nn.trace.load(tmp_path / "other.npz")
     with pytest.raises(nd.ConfigurationError, match="both traces must be of the same network, got layers 0, 1"):
         trace.compare(graph().trace(rows()))
-    with pytest.raises(nd.DTypeError, match="compare: expected a Trace, got int"):
+    with pytest.raises(nd.ArgumentError, match="compare: other must be a Trace, got 5"):
         trace.compare(5)
     (tmp_path / "trace.npz").write_bytes(b"no zip")
     with pytest.raises(nd.FormatError, match="Is it truncated, or another kind"):

@@ -63,4 +63,5 @@ def test_every_layer(case):
     make = functools.partial(make_network, case, "float32", updater="adam")
     shape = make().output(make_features(case, 0, N)).shape
     batches = [DataSet(make_features(case, seed, N), make_labels(case, shape[1:], seed, shape[0])) for seed in (0, 1)]
+    assert make().trace(batches[0]).compare(make().trace(batches[0])) is None
     assert_looking_changes_nothing(make, batches, (0, 1, 9, 18))

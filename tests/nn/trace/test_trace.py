@@ -8,7 +8,7 @@ import pytest
 
 import nd
 from nd.state import state as nd_state
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration
+from nn import LSTM, DenseLayer, GravesLSTM, MultiLayerNetwork, NeuralNetConfiguration, RnnOutputLayer
 from tests.nn.trace.networks import EVERY, dense, graph, images, pooled, rows
 from tests.step_plans import split_small_minibatches
 
@@ -112,6 +112,34 @@ def test_a_gradient_that_is_written_is_an_output():
     back = next(row for row in trace.ops if row.op == "affine_gradients")
     assert list(back.outputs) == ["W_gradient", "b_gradient"]
     np.testing.assert_allclose(back.inputs["x"].T @ back.inputs["delta"], back.outputs["W_gradient"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [LSTM, GravesLSTM])
+def test_memory_whose_contents_mean_nothing_is_not_shown(layer):
+    conf = NeuralNetConfiguration(seed=7).list(layer(n_in=3, n_out=4), RnnOutputLayer(n_out=2, activation="softmax"))
+    series = np.random.default_rng(0).normal(size=(8, 3, 5)).astype(np.float32)
+    data = series, np.eye(2, dtype=np.float32)[np.zeros((8, 5), int)].transpose(0, 2, 1)
+    first, second = (MultiLayerNetwork(conf).init().trace(*data) for _ in range(2))
+    assert first.compare(second) is None
+    names = {seen.name for row in first.ops for seen in (*row.seen_inputs, *row.seen_outputs)}
+    assert not [name for name in names if "._" in name]
+
+
+@pytest.mark.parametrize("algo", ["line_gradient_descent", "conjugate_gradient", "lbfgs"])
+def test_a_line_search_has_the_gradient_of_where_it_ends(algo):
+    net, data = dense("float64", optimization_algo=algo, updater="sgd"), rows()
+    trace, (h, place) = net.trace(data), (1e-6, (2, 1))
+    net.fit_batch(data)
+    assert trace.about["score"] == repr(net.score())
+    W = net.get_param("0_W")
+    np.testing.assert_array_equal(trace.nodes["0"].updated["W"].values, W)
+    scores = []
+    for sign in (1, -1):
+        W[place] += sign * h
+        scores.append(net.score(data))
+        W[place] -= sign * h
+    numeric = (scores[0] - scores[1]) / (2 * h)
+    assert trace.nodes["0"].gradients["W"].values[place] == pytest.approx(numeric, rel=1e-5)
 
 
 def test_columns_of_a_convolution_are_shown():
