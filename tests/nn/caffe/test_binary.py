@@ -168,7 +168,9 @@ def test_files_that_are_something_else(tmp_path):
         read_net(path)
     with pytest.raises(FileNotFoundError, match=r"none\.prototxt"):
         read_net(tmp_path / "none.prototxt")
-    with pytest.raises(nd.DTypeError, match=r"filter_net: expected .*NetParameter, got an empty SolverParameter\. Make one"):
+    with pytest.raises(
+        nd.DTypeError, match=r"filter_net: expected .*NetParameter, got an empty SolverParameter\. Make one"
+    ):
         filter_net(proto.SolverParameter())
     with pytest.raises(nd.DTypeError, match=r"write_message: expected a message, nn\.caffe\.proto\..* say, got {}"):
         write_message({}, path)
