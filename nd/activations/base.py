@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, overload
 
-from nd.arguments import Checked, argument_rules, converted
+from backends.errors import DTypeError, ShapeError
+from nd.arguments import Checked, argument_rules, converted, shown
 from nd.arrays import standard
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
@@ -72,6 +73,19 @@ def _is_condition(slope: Array, z: Array) -> bool:
     """Tell whether a slope of 0 and 1 is a comparison, with which arrays may be multiplied."""
     backend = state.backend
     return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
+
+
+def _check_pair(who: str, z: Any, epsilon: Any) -> None:
+    """Raise DTypeError or ShapeError unless both are arrays of one dtype and shape."""
+    backend = state.backend
+    for name, x in (("z", z), ("epsilon", epsilon)):
+        if not backend.is_array(x):
+            raise DTypeError(f"{who}: {name} must be an array, got {shown(x)}. Make it with nd.create.")
+    if tuple(epsilon.shape) != tuple(z.shape):
+        raise ShapeError(f"{who}: epsilon must be {list(z.shape)}, as z is, got {list(epsilon.shape)}.")
+    of_z, found = backend.dtype_name(z), backend.dtype_name(epsilon)
+    if found != of_z:
+        raise DTypeError(f"{who}: epsilon must be {of_z}, as z is, got {found}. Make it with nd.create.")
 
 
 def _check_training(activation: object, *arguments: object, **named: object) -> None:
@@ -194,6 +208,7 @@ class Activation(Part, Checked, metaclass=NameHolder):
 
     def _backprop_pair(self, z: Array, epsilon: Array) -> Pair:
         """Return a pair of dL/dz for epsilon = dL/da, and None, Java's gradient of an activation's parameters."""
+        _check_pair(f"{type(self).__name__}.backprop", z, epsilon)
         return Pair(self.backprop(z, self.value(z), epsilon))
 
     def slope(self, z: Array, a: Array) -> Array:

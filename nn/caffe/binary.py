@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nd import ConfigurationError, FormatError
 from nd.extras import optional
@@ -52,6 +52,7 @@ def parse_binary(content: bytes, kind: str, who: str = "bytes") -> Message:
     check_bytes(content, message.DESCRIPTOR, who)
     try:
         message.MergeFromString(content)
+        _check_kind(message, who)
         _check_texts(message, who)
     except (library.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise FormatError(
@@ -96,6 +97,26 @@ def unknown_fields(message: Message) -> list[UnknownField]:
         for path, inner in submessages(message)
         for field in library.UnknownFieldSet(inner)
     ]
+
+
+def _check_kind(message: Message, who: str) -> None:
+    """Raise FormatError where a field of the outermost message is of another type: bytes of another kind of message."""
+    library = optional("nn.caffe", "google.protobuf.unknown_fields", "protobuf", "caffe")
+    known = message.DESCRIPTOR.fields_by_number
+    for field in library.UnknownFieldSet(message):
+        declared = known.get(field.field_number)
+        if declared is not None and field.wire_type != _wire_type(declared):
+            raise FormatError(
+                f"{who}: expected the bytes of a {message.DESCRIPTOR.name}, got something else than its "
+                f"{declared.name!r} in field {field.field_number}. Is it another kind of file?"
+            )
+
+
+def _wire_type(field: Any) -> int:
+    """Return the number that the format has for how the values of a field are written."""
+    if field.type in (field.TYPE_STRING, field.TYPE_BYTES, field.TYPE_MESSAGE):
+        return 2
+    return {field.TYPE_DOUBLE: 1, field.TYPE_FLOAT: 5}.get(field.type, 0)
 
 
 def _check_texts(message: Message, who: str) -> None:

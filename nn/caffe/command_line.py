@@ -19,6 +19,7 @@ from .schema import Message, new
 from .snapshots import read_state, read_weights, write_state, write_weights
 
 _STATE = ".solverstate"
+_DROP = "unknown='drop'"  # what an error advises programs to write
 _USAGE = 2  # exit code, as argparse's
 _EXAMPLES = """examples:
   python -m nn.caffe convert old.prototxt new.prototxt            a net of any schema, in the newest one
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
             print(parsed.run(parsed))
     except (NdError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {str(error).replace(_DROP, '--drop-unknown')}", file=sys.stderr)
         return 1
     return 0
 

@@ -51,7 +51,7 @@ def read_net(source: Source, unknown: Literal["refuse", "drop"] = "refuse") -> M
     ConfigurationError
         The net cannot be upgraded (see `upgrade_net`), or the package protobuf is not installed.
     """
-    return upgrade_net_in_place(read_message(source, "NetParameter", unknown), name_of(source))
+    return upgrade_net_in_place(message_in("read_net", source, "NetParameter", unknown), name_of(source))
 
 
 @checked
@@ -65,7 +65,7 @@ def read_solver(source: Source, unknown: Literal["refuse", "drop"] = "refuse") -
     -------
     SolverParameter
     """
-    solver = read_message(source, "SolverParameter", unknown)
+    solver = message_in("read_solver", source, "SolverParameter", unknown)
     name = name_of(source)
     return upgrade_solver(solver, None if name.startswith("<") else name, name)
 
@@ -90,8 +90,13 @@ def read_message(source: Source, kind: str, unknown: Literal["refuse", "drop"] =
     ChoiceError
         Caffe has no such message.
     """
+    return message_in("read_message", source, kind, unknown)
+
+
+def message_in(who: str, source: Source, kind: str, unknown: Literal["refuse", "drop"] = "refuse") -> Message:
+    """Return what `read_message` does; errors about the source name the function that was called."""
     name = name_of(source)
-    with opening("read_message", source) as file:
+    with opening(who, source) as file:
         content = read_at_most(file, MOST_BYTES + 1)
     if content.startswith(HDF5_SIGNATURE):
         raise FormatError(f"{name}: expected a {kind}, got a file of HDF5. Read it with read_weights or read_state.")

@@ -13,10 +13,11 @@ from nd.files.writing import Target
 from nd.typing import Array
 
 from .blobs import array_to_blobproto, blobproto_to_array, has_diff, is_legacy
-from .files import HDF5_SIGNATURE, read_message, read_net, write_message
+from .files import HDF5_SIGNATURE, message_in, write_message
 from .hdf5 import ENDINGS, Hdf5Content, read_hdf5, write_hdf5
 from .naming import layer_text
 from .schema import Message, check_kind, new
+from .upgrade import upgrade_net_in_place
 
 
 class SavedBlob(NamedTuple):
@@ -70,9 +71,10 @@ def read_weights(source: Source, isolated: bool = False) -> list[SavedLayer]:
     ConfigurationError
         A net of an old schema cannot be upgraded, or a package is not installed.
     """
-    if _is_hdf5(source):
+    if _is_hdf5("read_weights", source):
         return _layers_in(read_hdf5(_path("read_weights", source), isolated), name_of(source))
-    net, who = read_net(source), name_of(source)
+    who = name_of(source)
+    net = upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who)
     return [
         SavedLayer(layer.name, _blobs_of(layer, f"{who}: {layer_text(position, layer)}"))
         for position, layer in enumerate(net.layer)
@@ -125,13 +127,13 @@ def write_weights(net: Message, target: Target) -> None:
 def read_state(source: Source, isolated: bool = False) -> SavedState:
     """Return the state of a solver of a .solverstate or a .solverstate.h5; arguments and errors as `read_weights`."""
     who = name_of(source)
-    if _is_hdf5(source):
+    if _is_hdf5("read_state", source):
         content = read_hdf5(_path("read_state", source), isolated)
         whole = {name: _whole(content, name, who) for name in ("iter", "current_step")}
         return SavedState(
             whole["iter"], content.texts.get("learned_net", ""), whole["current_step"], _history(content, who)
         )
-    state = read_message(source, "SolverState")
+    state = message_in("read_state", source, "SolverState")
     history = [blobproto_to_array(blob, who=f"{who}: history[{at}]") for at, blob in enumerate(state.history)]
     return SavedState(state.iter, state.learned_net, state.current_step, history)
 
@@ -191,9 +193,9 @@ def _history(content: Hdf5Content, who: str) -> list[Array]:
     return [content.arrays[name] for name in wanted]
 
 
-def _is_hdf5(source: Source) -> bool:
+def _is_hdf5(who: str, source: Source) -> bool:
     if isinstance(source, (str, os.PathLike)):
-        with opening("read_weights", source) as file:
+        with opening(who, source) as file:
             return file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
     return False
 

@@ -20,6 +20,8 @@ from .schema.unknown_names import UnknownName, unknown_names, without
 MOST_LISTED = 10
 """Of what a message lists of one kind."""
 _PLACE = re.compile(r"\d+:\d+ : ")
+_COMMENT = re.compile(r"""(?:[^#"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*#""")
+"""Matches a line in which a comment begins: what is between quotes begins none."""
 
 
 @checked
@@ -42,6 +44,7 @@ def parse_text(text: str, kind: str, unknown: Literal["refuse", "drop"] = "refus
         The text is none of such a message; with line and column, which begin with 1.
     """
     message, library = message_class(kind)(), _library()
+    text = text.removeprefix("\ufeff")  # the mark of the encoding, which open() leaves in
     check_brackets(text, who)
     if unknown == "drop":
         dropped = unknown_names(text, message.DESCRIPTOR)
@@ -78,7 +81,7 @@ def decoded(content: bytes, who: str) -> str:
         lines = content.decode("utf-8", "surrogateescape").split("\n")
     for number, line in enumerate(lines, 1):
         strange = re.search("[\udc80-\udcff]", line)
-        if strange is not None and "#" not in line[: strange.start()]:
+        if strange is not None and _COMMENT.match(line[: strange.start()]) is None:
             raise FormatError(
                 f"{who}:{number}:{strange.start() + 1}: expected UTF-8, got the byte "
                 f"0x{ord(strange.group()) - 0xDC00:02x}. Save the file as UTF-8; comments may have any encoding."

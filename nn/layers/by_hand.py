@@ -26,11 +26,11 @@ class ByHand:
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         """Return z, the array that the activation is applied to, for ``x [N, ...]``, a new array."""
-        return self._passed(x, training, activates=False)[0]
+        return nd.copy(self._passed(x, training, activates=False)[0])  # some layers hand x itself on
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        return nd.copy(self._passed(nd.as_array(x, self.dtype), training, mask)[0])  # some layers hand x itself on
+        return nd.copy(self._passed(x, training, mask)[0])
 
     def backprop_gradient(
         self,
@@ -94,7 +94,7 @@ class ByHand:
         """
         who = f"{self.label}: backprop_gradient"
         self._check_beginning(who, epsilon, labels)
-        a, kept = self._passed(nd.as_array(x, self.dtype), training, mask)
+        a, kept = self._passed(x, training, mask)
         back: Any = None
         if epsilon is not None:
             back = nd.copy(nd.as_array(epsilon, self.dtype))  # which is overwritten
@@ -123,13 +123,15 @@ class ByHand:
                 f"{who}: labels must be of a layer with a loss, got them for one without. Give epsilon."
             )
 
-    def _passed(self, x: Array, training: bool, mask: Array | None = None, activates: bool = True) -> tuple[Array, Any]:
+    def _passed(self, x: Any, training: bool, mask: Array | None = None, activates: bool = True) -> tuple[Array, Any]:
         """Return the activations, and what the way back needs, in new memory."""
         from .runtime import Context  # of a class above this one
 
         ctx = Context(training, nd.fresh_buffers(self.dtype), mask, activates=activates)
-        state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
-        a, kept, _ = self.propagate(x, state, self.params, ctx)
+        x = nd.as_array(x, self.dtype)
+        if not x.shape:
+            raise nd.ShapeError(f"{self.label}: expected input [N, ...], got []. Give one row per example.")
+        a, kept, _ = self.propagate(x, self.initial_state(x.shape[0]), self.params, ctx)
         return a, kept
 
     # ---- parameters

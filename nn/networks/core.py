@@ -76,7 +76,8 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         already, loaded or trained, they stay, as in Java, unless others are given.
 
         With ``clone=False`` the parameters lie in the very memory of `params`, which training then changes; DTypeError
-        unless that is an array of the network's backend and dtype, ConfigurationError where there are parameters.
+        unless that is an array of the network's backend and dtype that can be written to, ConfigurationError where
+        there are parameters.
         """
         if self.engine.is_made:
             if params is not None and not clone:

@@ -58,7 +58,7 @@ def shared_vector(who: str, params: Any, conf: NetworkConfiguration) -> Array:
     Raises
     ------
     DTypeError
-        They are no array of the current backend, or of another dtype than the network.
+        They are no array of the current backend, of another dtype than the network, or cannot be written to.
     ShapeError
         They are of another length, or no single stretch of memory.
     """
@@ -67,6 +67,11 @@ def shared_vector(who: str, params: Any, conf: NetworkConfiguration) -> Array:
         given = nd.dtype_name(params) if nd.is_array(params) else type(params).__name__
         remedy = f"Make it with nd.create(x, {conf.dtype!r}), or leave clone out to have it copied."
         raise nd.DTypeError(f"{who}: with clone=False params must be an array of {conf.dtype}, got {given}. {remedy}")
+    if not getattr(getattr(params, "flags", None), "writeable", True):
+        raise nd.DTypeError(
+            f"{who}: with clone=False params must be an array that can be written to, got a read-only one. Leave clone "
+            "out to have it copied."
+        )
     if tuple(params.shape) not in ((1, length), (length,)):
         raise nd.ShapeError(f"{who}: expected [1, {length}], got {list(params.shape)}. Is it of another network?")
     return nd.reshape_view(params, (1, length))

@@ -83,7 +83,8 @@ def write_database(path: str | os.PathLike[str], records: Iterable[tuple[bytes, 
     path : path
         Of a folder that is made.
     records : iterable of (bytes, Datum)
-        Keys, of 1 to 511 bytes, and examples. A reader gets them in the order of the keys: ``b"00000007"``.
+        Keys, of 1 to 511 bytes, and examples. A reader gets them in the order of the keys: ``b"00000007"``. Of several
+        with one key the last stays, as in Caffe.
 
     Raises
     ------
@@ -114,14 +115,15 @@ def write_database(path: str | os.PathLike[str], records: Iterable[tuple[bytes, 
 
 
 def _fill(library: Any, folder: Path, records: Iterable[tuple[bytes, Message]]) -> int:
-    count, pending = 0, []
+    pending: list[tuple[bytes, bytes]] = []
     with library.open(str(folder), map_size=_FIRST_SIZE, sync=True) as environment:
         for record in records:
             pending.append(_checked(record))
             if len(pending) == _COMMITTED:
-                count += _commit(library, environment, pending)
+                _commit(library, environment, pending)
                 pending = []
-        return count + _commit(library, environment, pending)
+        _commit(library, environment, pending)
+        return int(environment.stat()["entries"])
 
 
 def _checked(record: Any) -> tuple[bytes, bytes]:
@@ -131,13 +133,13 @@ def _checked(record: Any) -> tuple[bytes, bytes]:
     return record[0], to_bytes(record[1], "write_database")
 
 
-def _commit(library: Any, environment: Any, records: list[tuple[bytes, bytes]]) -> int:
+def _commit(library: Any, environment: Any, records: list[tuple[bytes, bytes]]) -> None:
     """Write records; where the database is full, double it and write them again."""
     while True:
         try:
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 cursor.putmulti(records)
-            return len(records)
+            return
         except library.MapFullError:
             environment.set_mapsize(2 * environment.info()["map_size"])
 

@@ -19,7 +19,7 @@ from .pictures import read_lines
 @checked
 def read_hdf5_list(source: Source) -> list[str]:
     """Return the paths in a list of HDF5 files, one a line, as an HDF5Data layer has it as `source`."""
-    return [line for _, line in read_lines(source)]
+    return [line for _, line in read_lines("read_hdf5_list", source)]
 
 
 @checked

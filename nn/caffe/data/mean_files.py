@@ -13,7 +13,7 @@ from nd.files.writing import Target
 from nd.typing import Array
 
 from ..blobs import array_to_blobproto, blobproto_to_array
-from ..files import read_message, write_message
+from ..files import message_in, write_message
 
 _AXES = 3  # channels, height, width
 
@@ -30,7 +30,7 @@ def read_mean(source: Source) -> Array:
         It is damaged, another kind of file, or of several pictures.
     """
     who = name_of(source)
-    mean = blobproto_to_array(read_message(source, "BlobProto"), who=who)
+    mean = blobproto_to_array(message_in("read_mean", source, "BlobProto"), who=who)
     shape = tuple(mean.shape)
     if len(shape) not in (_AXES, _AXES + 1) or (len(shape) > _AXES and shape[0] != 1):
         raise FormatError(f"{who}: expected one picture [1, C, H, W], got {describe_shape(shape)}.")

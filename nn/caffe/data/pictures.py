@@ -104,7 +104,7 @@ def read_picture_list(source: Source, root_folder: str = "") -> list[ListedPictu
         A line has no label; with its number.
     """
     listed = []
-    for number, line in read_lines(source):
+    for number, line in read_lines("read_picture_list", source):
         path, _, label = line.rpartition(" ")
         if not path or not label.removeprefix("-").isdecimal() or not label.isascii():
             raise FormatError(f"{name_of(source)}:{number}: expected a path and a whole number, got {line[:80]!r}.")
@@ -112,7 +112,7 @@ def read_picture_list(source: Source, root_folder: str = "") -> list[ListedPictu
     return listed
 
 
-def read_lines(source: Source) -> list[tuple[int, str]]:
+def read_lines(who: str, source: Source) -> list[tuple[int, str]]:
     """Return the lines of a list of files that are not empty, with their numbers.
 
     Raises
@@ -120,7 +120,7 @@ def read_lines(source: Source) -> list[tuple[int, str]]:
     FormatError
         It is not UTF-8, or longer than a list can be.
     """
-    with opening("read_lines", source) as file:
+    with opening(who, source) as file:
         content = read_at_most(file, MOST_BYTES)
     try:
         lines = content.decode("utf-8").splitlines()

@@ -54,7 +54,7 @@ def check_kind(who: str, message: object, kind: str) -> None:
         return
     is_foreign = getattr(getattr(message, "DESCRIPTOR", None), "full_name", "") == f"{PACKAGE}.{kind}"
     remedy = f"Give proto.{kind}.FromString(message.SerializeToString())." if is_foreign else "Make one, or read it."
-    got = "one of another library" if is_foreign else reprlib.repr(message)
+    got = "one of another library" if is_foreign else reprlib.repr(message) or f"an empty {kind_of(message)}"
     raise DTypeError(f"{who}: expected a message nn.caffe.proto.{kind}, got {got}. {remedy}")
 
 

@@ -6,7 +6,22 @@ import pytest
 
 import nd
 from nn import ModelFileWarning
-from nn.caffe import parse_text, proto, read_message, read_net, unknown_fields, write_message
+from nn.caffe import (
+    DatumDatabase,
+    filter_net,
+    parse_text,
+    proto,
+    read_hdf5_list,
+    read_mean,
+    read_message,
+    read_net,
+    read_picture_list,
+    read_solver,
+    read_state,
+    read_weights,
+    unknown_fields,
+    write_message,
+)
 from nn.caffe.binary import parse_binary, to_bytes
 from tests.cases.caffe_nets import LENET
 from tests.cells import every_row
@@ -99,6 +114,21 @@ def test_a_value_that_an_enumeration_lacks_is_an_unknown_field():
     assert to_bytes(pooling) == b"\x08\x09"
 
 
+@every_row(
+    ("kind", "content", "field"),
+    [
+        ("SolverState", b"\x0a\x01n", "'iter' in field 1"), ("NetState", b"\x0a\x01n", "'phase' in field 1"),
+        ("NetParameter", b"\x08\x01", "'name' in field 1"), ("FillerParameter", b"\x10\x01", "'value' in field 2"),
+        ("SolverParameter", b"\x28\x01", "'base_lr' in field 5"), ("BlobProto", b"\x38\x01", "'shape' in field 7"),
+    ],
+)  # fmt: skip
+def test_bytes_of_another_kind_of_message(kind, content, field):
+    with pytest.raises(
+        nd.FormatError, match=rf"^x: expected the bytes of a {kind}, got something else than its {field}"
+    ):
+        parse_binary(content, kind, "x")
+
+
 def test_upgrading_keeps_unknown_fields(tmp_path):
     path = tmp_path / "x.caffemodel"
     path.write_bytes(FORK)
@@ -138,6 +168,22 @@ def test_files_that_are_something_else(tmp_path):
         read_net(path)
     with pytest.raises(FileNotFoundError, match=r"none\.prototxt"):
         read_net(tmp_path / "none.prototxt")
+    with pytest.raises(
+        nd.DTypeError, match=r"filter_net: expected .*NetParameter, got an empty SolverParameter\. Make one"
+    ):
+        filter_net(proto.SolverParameter())
     with pytest.raises(nd.DTypeError, match=r"write_message: expected a message, nn\.caffe\.proto\..* say, got {}"):
         write_message({}, path)
     assert path.read_bytes().startswith(b"PK")
+
+
+@every_row(
+    "function",
+    [DatumDatabase, read_hdf5_list, read_mean, read_net, read_picture_list, read_solver, read_state, read_weights],
+)
+def test_errors_about_a_source_name_what_was_called(function, tmp_path):
+    with pytest.raises(nd.NdError, match=f"^{function.__name__}: .*path"):
+        function(None)
+    if function is not DatumDatabase:  # which is a folder
+        with pytest.raises(IsADirectoryError, match=f"{function.__name__}: expected a file, got a folder"):
+            function(tmp_path)

@@ -66,7 +66,9 @@ def test_unknown_fields(tmp_path, capsys):
     old, new = str(tmp_path / "old.prototxt"), str(tmp_path / "new.prototxt")
     (tmp_path / "old.prototxt").write_text("name: 'a'\nforked: 3\n")
     assert main(["convert", old, new]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {old}:2:1: expected a field of NetParameter, got 'forked'")
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {old}:2:1: expected a field of NetParameter, got 'forked'")
+    assert said.endswith("Where a fork of Caffe has the field, --drop-unknown reads the rest.\n")
     assert main(["convert", old, new, "--drop-unknown"]) == 0
     assert f"warning: {old}: fields that Caffe does not have are left out: 'forked'" in capsys.readouterr().err
     assert read_net(new).name == "a"

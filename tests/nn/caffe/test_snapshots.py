@@ -150,6 +150,14 @@ def test_weights_are_no_state_and_a_state_no_weights(tmp_path):
     write_weights(net(), tmp_path / "w.h5")
     with pytest.raises(nd.FormatError, match=r"expected a whole number 'iter', got none"):
         read_state(tmp_path / "w.h5")
+    write_state(STATE, tmp_path / "s.solverstate")
+    write_weights(net(), tmp_path / "w.caffemodel")
+    with pytest.raises(nd.FormatError, match="expected the bytes of a NetParameter"):
+        read_weights(tmp_path / "s.solverstate")
+    with pytest.raises(
+        nd.FormatError, match=r"of a SolverState, got something else than its 'iter' in field 1\. Is it"
+    ):
+        read_state(tmp_path / "w.caffemodel")
     with open(tmp_path / "w.h5", "rb") as file, pytest.raises(nd.FormatError, match=r"got a file of HDF5"):
         read_weights(file)
 

@@ -191,12 +191,18 @@ def test_comments_may_have_any_encoding(tmp_path):
     path.write_bytes(b"# a\n  name: 'caf\xe9'")
     with pytest.raises(nd.FormatError, match=r"net\.prototxt:2:13: expected UTF-8, got the byte 0xe9\. Save the file"):
         read_net(path)
+    for text in (b'name: "#caf\xe9"', b"name: '#\\'caf\xe9'", b"type: \"'\" name: '# caf\xe9'"):
+        path.write_bytes(text)
+        with pytest.raises(nd.FormatError, match=r"net\.prototxt:1:\d+: expected UTF-8, got the byte 0xe9"):
+            read_net(path)
+    path.write_bytes(b'name: "#\'" # d\xe9j\xe0')
+    assert read_net(path).name == "#'"
 
 
 def test_a_mark_of_the_encoding_is_left_out(tmp_path):
     path = tmp_path / "net.prototxt"
     path.write_bytes(b"\xef\xbb\xbfname: 'x'")
-    assert read_net(path).name == "x"
+    assert read_net(path).name == parse_text(path.read_text("utf-8"), "NetParameter").name == "x"
 
 
 @every_row(

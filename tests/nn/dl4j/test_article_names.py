@@ -76,6 +76,10 @@ def test_what_cannot_be_shared_is_refused():
             MultiLayerNetwork(conf).init(wrong, False)
     with pytest.raises(nd.ShapeError, match=r"init: expected \[1, 19\], got \[1, 7\]"):
         MultiLayerNetwork(conf).init(nd.zeros(1, 7), False)
+    unwritable = np.zeros((1, 19), "float32")
+    unwritable.flags.writeable = False
+    with pytest.raises(nd.DTypeError, match=r"init: .* can be written to, got a read-only one. Leave clone out"):
+        MultiLayerNetwork(conf).init(unwritable, False)
     with pytest.raises(nd.ConfigurationError, match=r"clone=False must come with the first init, .* Call set_params"):
         network().init(nd.zeros(1, 19), False)
 
@@ -174,6 +178,22 @@ def test_an_activation_goes_back_with_two_arguments(backend):
         np.testing.assert_allclose(nd.to_host(gradient), nd.to_host(expected))
         assert of_parameters is None
     assert nd.to_host(dl4j.ActivationReLU().backprop(z, epsilon).getFirst()).tolist() == [[1.0, 0.0, -3.0]]
+
+
+@pytest.mark.parametrize("name", nd.activations.ACTIVATIONS)
+def test_every_activation_refuses_what_does_not_fit(name):
+    activation, z = nd.activations.get_activation(name), nd.ones(2, 3)
+    for epsilon, error, said in (
+        (None, nd.DTypeError, "epsilon must be an array, got None"),
+        ([[1.0]], nd.DTypeError, "epsilon must be an array, got "),
+        (nd.ones(2, 2), nd.ShapeError, r"epsilon must be \[2, 3\], as z is, got \[2, 2\]"),
+        (nd.ones(1, 3), nd.ShapeError, r"epsilon must be \[2, 3\], as z is, got \[1, 3\]"),
+        (nd.ones(2, 3, dtype="float64"), nd.DTypeError, "epsilon must be float32, as z is, got float64"),
+    ):
+        with pytest.raises(error, match=rf"{type(activation).__name__}\.backprop: {said}"):
+            activation.backprop(z, epsilon)
+    with pytest.raises(nd.DTypeError, match="z must be an array, got "):
+        activation.backprop([[1.0]], z)
 
 
 def test_an_own_activation_of_java_goes_back_as_it_is_written():

@@ -160,3 +160,27 @@ def test_what_is_frozen_has_zeros_and_running_statistics_how_far_they_go():
 def test_what_does_not_fit_is_refused(number, given, error, message):
     with pytest.raises(error, match=message):
         dense().get_layer(number).backprop_gradient(**given)
+
+
+@every_kind
+def test_what_every_layer_hands_out_is_nobody_elses(case):
+    net = make_network(case)
+    layer, x = net.get_layer(0), nd.create(make_features(case), dtype="float64")
+    before, params = nd.to_host(nd.copy(x)), nd.to_host(nd.copy(net.params()))
+    for call in (layer.pre_output, layer.activate):
+        nd.fill(call(x), 7.0)
+    np.testing.assert_array_equal(x, before)
+    np.testing.assert_array_equal(net.params(), params)
+
+
+@pytest.mark.parametrize("call", ["pre_output", "activate", "backprop_gradient"])
+def test_every_call_takes_lists_and_refuses_a_number(call):
+    net = dense()
+    given = {"epsilon": np.ones((4, 4))} if call == "backprop_gradient" else {}
+    by_hand = getattr(net.get_layer(0), call)
+    expected, found = by_hand(X, **given), by_hand(X.tolist(), **given)
+    np.testing.assert_array_equal(expected[1], found[1])
+    whole = np.arange(20).reshape(4, 5)
+    np.testing.assert_array_equal(by_hand(whole, **given)[1], by_hand(whole.astype("float64"), **given)[1])
+    with pytest.raises(nd.ShapeError, match=r"layer 0 .*: expected input \[N, \.\.\.\], got \[\]"):
+        by_hand(3.0, **given)

@@ -22,6 +22,12 @@ def test_a_database_there_and_back(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["db"]
 
 
+def test_of_two_examples_with_one_key_the_last_stays(tmp_path):
+    examples = [(b"a", array_to_datum(np.full((1, 1, 1), label), label)) for label in (1, 2)]
+    assert write_database(tmp_path / "x", examples) == 1
+    assert [datum.label for _, datum in DatumDatabase(tmp_path / "x")] == [2]
+
+
 def test_what_lmdb_itself_wrote(tmp_path):
     with lmdb.open(str(tmp_path / "db"), map_size=1 << 20) as environment, environment.begin(write=True) as transaction:
         transaction.put(b"a", b"\x08\x01\x10\x01\x18\x02\x22\x02\x03\xff\x28\x07")
