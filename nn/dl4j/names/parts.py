@@ -16,6 +16,9 @@ PARTS: dict[str, dict[str, str]] = {
         "ELU": "DEFAULT_ALPHA=alpha getAlpha=alpha",
         "GELU": "isPrecise=precise",
     },
+    "nd.execution.memory_manager": {
+        "MemoryManager": "invokeGc invokeGcOccasionally setAutoGcWindow setOccasionalGcFrequency togglePeriodicGc",
+    },
     "nd.losses.base": {
         "Loss": "computeGradient computeGradientAndScore computeScore computeScoreArray scoreArray",
         "WeightedLoss": "getWeights=weights",

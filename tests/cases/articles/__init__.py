@@ -1,0 +1,1 @@
+"""What the articles about Deeplearning4j's source name, with Python that runs it; see tests/articles.py."""
