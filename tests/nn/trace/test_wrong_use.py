@@ -10,6 +10,7 @@ import pytest
 
 import nd
 import nn.trace
+from nd.files import archives
 from nd.files.archives import write_arrays
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from tests.nn.trace.networks import dense, rows
@@ -118,8 +119,13 @@ def written(trace, path):
     """Return the arrays and the document of a trace's file."""
     trace.save(path)
     with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files if name != "__metadata__"}
-        return arrays, json.loads(json.loads(str(file["__metadata__"]))["trace"])
+        arrays = {name: file[name] for name in file.files if name not in ("__metadata__", "document")}
+        return arrays, json.loads(file["document"].tobytes())
+
+
+def write(path, arrays, document, version=1):
+    text = np.frombuffer(json.dumps(document).encode(), np.uint8)
+    write_arrays(path, {**arrays, "document": text}, {"trace": json.dumps([version, text.size])})
 
 
 def places(document, path=()):
@@ -150,8 +156,7 @@ def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, valu
     arrays, document = written(trace, tmp_path / "trace.npz")
     refused = 0
     for path in list(places(document))[1:]:
-        text = json.dumps(spoiled(document, path, value))
-        write_arrays(tmp_path / "spoiled.npz", arrays, {"trace": text})
+        write(tmp_path / "spoiled.npz", arrays, spoiled(document, path, value))
         try:
             found = nn.trace.load(tmp_path / "spoiled.npz")
         except nd.FormatError:
@@ -165,9 +170,23 @@ def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, valu
 
 def test_a_file_of_another_version(trace, tmp_path):
     arrays, document = written(trace, tmp_path / "trace.npz")
-    write_arrays(tmp_path / "trace.npz", arrays, {"trace": json.dumps({**document, "version": 2})})
+    write(tmp_path / "trace.npz", arrays, document, version=2)
     with pytest.raises(nd.FormatError, match=r"npz: expected a trace of version 1, got 2\. Save it again\.$"):
         nn.trace.load(tmp_path / "trace.npz")
+
+
+@pytest.mark.parametrize("about", ["", "{", "5", "[]", "[1]", "[1, -1]", '[1, "a"]', "[1, 5]", "[1, 1e30]", "null"])
+def test_metadata_of_no_trace(trace, tmp_path, about):
+    arrays, _ = written(trace, tmp_path / "trace.npz")
+    write_arrays(tmp_path / "trace.npz", {**arrays, "document": np.zeros(5, np.uint8)}, {"trace": about})
+    with pytest.raises(nd.FormatError, match=r"trace\.npz: "):
+        nn.trace.load(tmp_path / "trace.npz")
+
+
+def test_a_document_may_be_larger_than_metadata(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "_MOST_METADATA", 4096)
+    trace.save(tmp_path / "trace.npz")
+    assert nn.trace.load(tmp_path / "trace.npz").compare(trace) is None
 
 
 def test_a_trace_from_a_file_says_where_one_that_is_not_kept_parts(tmp_path):
