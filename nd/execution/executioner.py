@@ -144,8 +144,9 @@ def add_hook(hook: Hook) -> None:
     Parameters
     ----------
     hook : callable
-        op.who, op.x, op.y, op.z, op.inputs, op.outputs and op.seconds describe the op. It runs in the thread that runs
-        the op; added twice, it runs twice. It hears nothing of its own computations.
+        op.who, op.x, op.y, op.z, op.inputs, op.outputs and op.seconds describe the op. Arrays are the ones that are
+        computed with, which later ops overwrite. It runs in the thread that runs the op; added twice, it runs twice. It
+        hears nothing of its own computations; a trace that it takes has no ops.
 
     Raises
     ------

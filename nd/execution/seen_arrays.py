@@ -216,3 +216,13 @@ def joined_rows(parts: list[HostArray]) -> HostArray:
 def stored(host: HostArray) -> Any:
     """Return an array as files of arrays hold it: no bools."""
     return host.astype(numpy.uint8) if host.dtype == numpy.bool_ else host
+
+
+def array_of_text(text: str) -> HostArray:
+    """Return a text as an array of its bytes, for files of arrays, whose metadata are bounded."""
+    return numpy.frombuffer(text.encode(), numpy.uint8)
+
+
+def text_of_array(host: HostArray) -> str:
+    """Return the text of `array_of_text`."""
+    return host.tobytes().decode()

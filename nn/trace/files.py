@@ -1,4 +1,4 @@
-"""Traces in files: .npz, with the arrays that are kept, and the rows as JSON."""
+"""Traces in files: .npz, with the arrays that are kept, and the rows as JSON, the bytes of an array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from typing import Any
 
 import nd
 from nd import FormatError
-from nd.execution.seen_arrays import SAMPLE, Content, SeenArray, read_only, sample_of, stored
+from nd.execution.seen_arrays import (
+    SAMPLE,
+    Content,
+    SeenArray,
+    array_of_text,
+    read_only,
+    sample_of,
+    stored,
+    text_of_array,
+)
 from nd.files.archives import ArrayFile, reading_arrays, write_arrays
 from nd.typing import HostArray
 
@@ -18,6 +27,7 @@ from .rows import Row, number_all
 from .trace import NodeArrays, Trace
 
 VERSION = 1
+_DOCUMENT = "document"
 
 
 def _finite(value: Any) -> float:
@@ -43,7 +53,6 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         raise nd.ConfigurationError(f"save: a trace needs a name that ends in .npz, got {os.fspath(path)!r}.")
     written = _Written()
     document = {
-        "version": VERSION,
         "seconds": trace.seconds,
         "about": trace.about,
         "rows": [written.row(row) for row in trace.rows],
@@ -51,7 +60,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "contents": written.contents,
     }
     with nd.use_backend("numpy"):
-        write_arrays(path, written.arrays, {"trace": json.dumps(document)})
+        text = array_of_text(json.dumps(document))
+        write_arrays(path, {**written.arrays, _DOCUMENT: text}, {"trace": json.dumps([VERSION, text.size])})
 
 
 class _Written:
@@ -101,16 +111,17 @@ def load(path: str | os.PathLike[str]) -> Trace:
         if "trace" not in file.metadata:
             raise FormatError("expected a trace, got a file without one.")
         try:
-            return _trace(file, json.loads(file.metadata["trace"]))
+            return _trace(file, *json.loads(file.metadata["trace"]))
         except FormatError:
             raise
         except (AttributeError, LookupError, nd.NdError, OverflowError, RecursionError, TypeError, ValueError) as error:
             raise FormatError(f"expected a trace, got a damaged one ({error}). Save it again.") from error
 
 
-def _trace(file: ArrayFile, document: dict[str, Any]) -> Trace:
-    if document["version"] != VERSION:
-        raise FormatError(f"expected a trace of version {VERSION}, got {document['version']!r}. Save it again.")
+def _trace(file: ArrayFile, version: int, size: int) -> Trace:
+    if version != VERSION:
+        raise FormatError(f"expected a trace of version {VERSION}, got {version!r}. Save it again.")
+    document = json.loads(text_of_array(nd.to_host(file.read(_DOCUMENT, (size,), "uint8"))))
     seconds, read = _finite(document["seconds"]), _Read(file, document["contents"])
     if seconds <= 0.0:
         raise ValueError(f"a step of {seconds} s")

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class NodeArrays(NamedTuple):
-    """What there is to see of a layer or vertex in a step, of the minibatch as a whole."""
+    """What there is to see of a layer or vertex in a step, of the minibatch as a whole.
+
+    Of a step with several passes (segments of truncated backpropagation, iterations, a line search) those of the last.
+    """
 
     name: str
     type: str
@@ -29,7 +32,7 @@ class NodeArrays(NamedTuple):
     params: dict[str, Any]
     """Name -> parameter before the step."""
     gradients: dict[str, Any]
-    """Name -> its gradient, summed over the examples."""
+    """Name -> its gradient, summed over the examples; with a line search that of the score where it has led."""
     updated: dict[str, Any]
     """Name -> parameter after the step."""
 

@@ -118,8 +118,13 @@ def written(trace, path):
     """Return the arrays and the document of a trace's file."""
     trace.save(path)
     with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files if name != "__metadata__"}
-        return arrays, json.loads(json.loads(str(file["__metadata__"]))["trace"])
+        arrays = {name: file[name] for name in file.files if name not in ("__metadata__", "document")}
+        return arrays, json.loads(file["document"].tobytes())
+
+
+def write(path, arrays, document, version=1):
+    text = np.frombuffer(json.dumps(document).encode(), np.uint8)
+    write_arrays(path, {**arrays, "document": text}, {"trace": json.dumps([version, text.size])})
 
 
 def places(document, path=()):
@@ -150,8 +155,7 @@ def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, valu
     arrays, document = written(trace, tmp_path / "trace.npz")
     refused = 0
     for path in list(places(document))[1:]:
-        text = json.dumps(spoiled(document, path, value))
-        write_arrays(tmp_path / "spoiled.npz", arrays, {"trace": text})
+        write(tmp_path / "spoiled.npz", arrays, spoiled(document, path, value))
         try:
             found = nn.trace.load(tmp_path / "spoiled.npz")
         except nd.FormatError:
@@ -165,9 +169,24 @@ def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, valu
 
 def test_a_file_of_another_version(trace, tmp_path):
     arrays, document = written(trace, tmp_path / "trace.npz")
-    write_arrays(tmp_path / "trace.npz", arrays, {"trace": json.dumps({**document, "version": 2})})
+    write(tmp_path / "trace.npz", arrays, document, version=2)
     with pytest.raises(nd.FormatError, match=r"npz: expected a trace of version 1, got 2\. Save it again\.$"):
         nn.trace.load(tmp_path / "trace.npz")
+
+
+@pytest.mark.parametrize("about", ["", "{", "5", "[]", "[1]", "[1, -1]", '[1, "a"]', "[1, 5]", "[1, 1e30]", "null"])
+def test_metadata_of_no_trace(trace, tmp_path, about):
+    arrays, _ = written(trace, tmp_path / "trace.npz")
+    write_arrays(tmp_path / "trace.npz", {**arrays, "document": np.zeros(5, np.uint8)}, {"trace": about})
+    with pytest.raises(nd.FormatError, match=r"trace\.npz: "):
+        nn.trace.load(tmp_path / "trace.npz")
+
+
+def test_metadata_which_are_bounded_do_not_grow_with_a_trace(trace, tmp_path):
+    trace.save(tmp_path / "trace.npz")
+    with np.load(tmp_path / "trace.npz") as file:
+        assert file["document"].size > 10_000
+        assert len(str(file["__metadata__"])) < 50
 
 
 def test_a_trace_from_a_file_says_where_one_that_is_not_kept_parts(tmp_path):
