@@ -10,6 +10,7 @@ import optimize
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.onednn.library import library
 from nd.dataset import MultiDataSet
+from nn.trace import stepping
 from tests.nn.layers.test_every_layer import ROWS, make_network
 from tests.nn.step.test_looking_changes_nothing import NETWORKS, PREDICTED_ONLY, of_case
 from tests.nn.step.test_memory_of_graphs import VERTEX_ROWS, around
@@ -22,7 +23,11 @@ QUICK_NETWORKS, QUICK_LAYERS, QUICK_VERTICES = {"truncated"}, {"lstm-noised"}, {
 
 @pytest.fixture(params=["numpy", pytest.param("onednn", marks=pytest.mark.slow)])
 def machine(request, monkeypatch):
-    """Two workers of NumPy, itself or with oneDNN; the backend that all tests are asked to run on, if there is one."""
+    """Two workers of NumPy, itself or with oneDNN; the backend that all tests are asked to run on, if there is one.
+
+    Traces take a step once for its times.
+    """
+    monkeypatch.setattr(stepping, "TIMED", (1, 1))
     chosen = request.config.getoption("--backend")
     if chosen is None:
         split_small_minibatches(monkeypatch)
