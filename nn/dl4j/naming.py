@@ -59,6 +59,9 @@ class Field(Renamed):
     def __get__(self, instance: object, owner: type) -> Any:
         return getattr(owner if instance is None else instance, self.ours)
 
+    def __set__(self, instance: object, value: object) -> None:
+        setattr(instance, self.ours, value)  # which raises where our field is read only
+
 
 class Default(Renamed):
     """A constant: the default of an argument of the constructor, ``Adam.DEFAULT_ADAM_EPSILON``."""

@@ -50,6 +50,8 @@ _REFUSED = {
     "torchstep": "Take Step: 0.9.1 multiplies where the iteration divides lrPolicySteps, not every so many steps.",
 }
 """Policy -> what to do instead."""
+_FALLING = ("exponential", "inverse", "step")
+"""Policies whose formulas give no rates where the decay rate is negative; that of Sigmoid then falls."""
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "exponential": ("decay_rate",),
     "inverse": ("decay_rate", "power"),
@@ -132,6 +134,11 @@ class OlderSettings(Checked):
                 )
             if name in needed and not given:
                 raise nd.ConfigurationError(f"learningRateDecayPolicy: {self.policy!r} must have {call}, got none.")
+        if self.policy in _FALLING and (self.decay_rate or 0.0) < 0.0:
+            raise nd.ConfigurationError(
+                f"lrPolicyDecayRate: with the policy {self.policy!r} it must be 0 or more, got {self.decay_rate:g}. "
+                "Rates would become negative."
+            )
         if self.policy == "poly" and self.iterations < 2:
             raise nd.ConfigurationError(
                 "learningRateDecayPolicy: 'poly' must have iterations to fall in, got iterations(1), after which the "

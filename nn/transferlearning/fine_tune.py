@@ -168,11 +168,23 @@ def _ignored_verb(builder: Builder, value: object) -> Builder:
     return builder
 
 
+def _regularization_verb(builder: Builder, *penalties: Any) -> Builder:
+    """Set the list of all penalties, as 1.0, or leave them on, as ``regularization(true)`` of 0.9 does."""
+    if penalties == (False,):
+        raise nd.ConfigurationError(
+            "FineTuneConfiguration.Builder: regularization must stay on, got False. Call l1(0) and l2(0)."
+        )
+    if penalties != (True,):
+        builder.given["regularization"] = penalties[0] if len(penalties) == 1 else penalties
+    return builder
+
+
 FineTuneConfiguration.builder_verbs = {
     **PENALTY_VERBS,
     **WEIGHT_INIT_VERBS,
     "cudnn_algo_mode": _ignored_verb,
     "dropout": lambda builder, dropout: builder.drop_out(dropout),
     "inference_workspace_mode": _ignored_verb,
+    "regularization": _regularization_verb,
     "training_workspace_mode": _ignored_verb,
 }

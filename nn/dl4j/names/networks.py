@@ -64,7 +64,7 @@ NETWORKS: dict[str, dict[str, str]] = {
     },
     "nn.networks.inside": {
         "Inside": (
-            "calcRegularizationScore clearLayerMaskArrays=clear_masks f1Score "
+            "calcL1 calcL2 calcRegularizationScore clearLayerMaskArrays=clear_masks f1Score "
             "getDefaultConfiguration=default_configuration getUpdater gradientAndScore incrementEpochCount "
             "scoreExamples setParam setParamTable"
         ),

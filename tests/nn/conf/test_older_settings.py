@@ -136,11 +136,21 @@ def test_the_first_step_with_an_own_rate_of_biases():
     np.testing.assert_allclose(change, np.where(WEIGHTS == 1.0, expected, 0.2 * expected), atol=1e-7)
 
 
+FALLING = {
+    "exponential": lambda b: b, "inverse": lambda b: b.lrPolicyPower(1.0), "step": lambda b: b.lrPolicySteps(2),
+}  # fmt: skip
 REFUSED = [
     (lambda b: b.learningRateSchedule({2: 0.05}), r"learningRateSchedule: .* got 'none'\. Call .* with Schedule\."),
     (lambda b: b.lrPolicyPower(2.0), r"lrPolicyPower: .* got 'none'\. Call .* with Inverse or Poly\."),
     (lambda b: b.learningRateDecayPolicy("step").lrPolicyDecayRate(0.5), "'step' must have lrPolicySteps, got none"),
     (lambda b: b.learningRateDecayPolicy("exponential"), "'exponential' must have lrPolicyDecayRate, got none"),
+    *(
+        (
+            lambda b, policy=policy, more=more: more(b.learningRateDecayPolicy(policy).lrPolicyDecayRate(-0.5)),
+            f"lrPolicyDecayRate: with the policy '{policy}' it must be 0 or more, got -0.5",
+        )
+        for policy, more in FALLING.items()
+    ),
     (lambda b: b.learningRateDecayPolicy("score"), "Add a ReduceLearningRateOnPlateau to the listeners"),
     (lambda b: b.learningRateScoreBasedDecayRate(0.5), "Add a ReduceLearningRateOnPlateau to the listeners"),
     (lambda b: b.learningRateDecayPolicy(LearningRatePolicy.TorchStep), "got 'torchstep'. Take Step"),
@@ -223,6 +233,14 @@ def test_settings_may_be_given_once_alone():
     assert again.updater == conf.updater == Sgd(ExponentialSchedule("iteration", RATE, 0.5))
     assert replace(again, layer=None).of_all_layers().older is None
     assert NeuralNetConfiguration(seed=1, older=OlderSettings(bias_learning_rate=0.5)).bias_updater == Sgd(0.5)
+
+
+def test_fine_tuning_leaves_regularization_on():
+    assert FineTuneConfiguration.Builder().regularization(True).l2(0.1).build() == FineTuneConfiguration(l2=0.1)
+    listed = FineTuneConfiguration.Builder().regularization([L2Regularization(0.1)]).build()
+    assert listed == FineTuneConfiguration(regularization=[L2Regularization(0.1)])
+    with pytest.raises(nd.ConfigurationError, match=r"must stay on, got False\. Call l1\(0\) and l2\(0\)"):
+        FineTuneConfiguration.Builder().regularization(False)
 
 
 def test_layers_without_parameters_and_fine_tuning_have_none():

@@ -87,6 +87,8 @@ def test_what_cannot_be_shared_is_refused():
 def test_whether_init_was_called():
     net = MultiLayerNetwork(network().conf)
     assert (net.init_done, net.initDone, net.isInitCalled()) == (False, False, False)
+    with pytest.raises(AttributeError, match="init_done"):
+        net.initDone = True
     net.init()
     assert (net.init_done, net.initDone, net.isInitCalled()) == (True, True, True)
 
@@ -124,8 +126,8 @@ def test_penalties_of_a_layer():
         expected = L1 * np.abs(W).sum() + 0.125 * b.size
         assert layer.calc_l1() == layer.calcL1() == pytest.approx(expected, rel=1e-6)
         assert layer.calc_l2() == layer.calcL2(True) == pytest.approx(0.5 * L2 * (W * W).sum(), rel=1e-6)
-    assert sum(layer.calc_l1() for layer in net.layers) == pytest.approx(net.calc_l1(), rel=1e-6)
-    assert sum(layer.calc_l2() for layer in net.layers) == pytest.approx(net.calc_l2(), rel=1e-6)
+    assert sum(layer.calc_l1() for layer in net.layers) == pytest.approx(net.calcL1(), rel=1e-6)
+    assert sum(layer.calc_l2() for layer in net.layers) == pytest.approx(net.calcL2(True), rel=1e-6)
 
 
 def test_penalties_of_what_pretraining_alone_trains():
