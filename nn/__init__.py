@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
     from .networks.tasks import ArchitectureType as ArchitectureType
-    from .networks.tasks import build_task as build_task
     from .networks.tasks import NetworkType as NetworkType
     from .networks.tasks import Task as Task
+    from .networks.tasks import build_task as build_task
     from .networks.tasks import task_by_model as task_by_model
     from .terms.distributions import BinomialDistribution as BinomialDistribution
     from .terms.distributions import ConstantDistribution as ConstantDistribution
