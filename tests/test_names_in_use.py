@@ -27,7 +27,6 @@ _CONF = "a configuration says it of itself to the network that is made of it"
 _BUILDER = "a configuration says it of itself to its Builder: documented there"
 _OPTIMIZER = "between fit, its optimizer and the updaters"
 INNER: dict[str, str] = {
-    "BaseOptimizer": _OPTIMIZER,
     **dict.fromkeys(
         ("abandon", "belong_to_model", "post_updater", "resting", "set_updaters", "states_of"), _OPTIMIZER
     ),

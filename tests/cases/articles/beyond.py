@@ -71,7 +71,7 @@ state = proto.NetState(phase=proto.TRAIN, level=2, stage=["a"])
 assert state_meets_rule(state, proto.NetStateRule(phase=proto.TRAIN, min_level=2, stage=["a"]))
 assert not state_meets_rule(state, proto.NetStateRule(not_stage=["a"]))
 
-# %% 6 | `decay_mult` | `l2`, `l2_bias`, `weight_decay` of each layer | [updaters.md](updaters.md)
+# %% 6 | `decay_mult` | `l2`, `l2_bias` of each layer; multipliers come with `nn.caffe` | [updaters.md](updaters.md)
 net = two_layers(hidden=DenseLayer(n_in=3, n_out=2, activation="tanh", l2=0.0, l2_bias=0.5), l2=0.1)
 near(net.calc_l2(), 0.5 * 0.1 * (host(net.get_param("1_W")) ** 2).sum())
 

@@ -99,7 +99,7 @@ net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(DenseLayer(n_in=3, n
 with refused(nd.ConfigurationError, "last"):
     net.fit(X, np.ones((2, 2)))
 
-# %% 86 | `computeScore(calcL1(true), calcL2(true), true)` | the score has both | [updaters.md](updaters.md)
+# %% 86 | `computeScore(calcL1(true), calcL2(true), true)` | the score has both penalties | [updaters.md](updaters.md)
 net = two_layers(l1=0.01, l2=0.1)
 W0, W1 = host(net.get_param("0_W")), host(net.get_param("1_W"))
 penalty = sum(0.01 * np.abs(W).sum() + 0.5 * 0.1 * (W**2).sum() for W in (W0, W1))

@@ -123,8 +123,8 @@ assert digits().features.flags.f_contiguous
 # %% 18 | `new DataSet(features, labels)` | the same | [data.md](data.md)
 assert DataSet(np.ones((4, 2)), np.ones((4, 3))).num_examples() == 4
 
-# %% 19 | `Nd4j.createBuffer`, `ArrayUtil.flatten`, `getStrides` | not here: NumPy has arrays without buffers of their
-# own
+# %% 19 | `Nd4j.createBuffer`, `ArrayUtil.flatten`, `getStrides` | not here: NumPy's arrays come with their memory and
+# strides
 
 # %% 20 | `AbstractLayer.activate(input, training)` sets the input | `layer.activate(x, training)`; nothing is kept |
 # `tests/nn/layers/test_by_hand.py`

@@ -140,8 +140,8 @@ for array, expected in zip(around.arrays["sum"], (a, b, a + b), strict=True):
 # %% 12 | `params_` | `net.params()`, `net.param_table()` | [inside/lenet.md](inside/lenet.md)
 assert set(two_ways().param_table()) == {f"{name}_{key}" for name in ("a", "b", "one", "two") for key in "Wb"}
 
-# %% 13 | `Init(NetParameter)`, from a file | `from_json`; Caffe's files are read: `nn.caffe.read_net` |
-# [caffe.md](caffe.md)
+# %% 13 | `Init(NetParameter)`, from a file | `from_json`; `nn.caffe.read_net` reads Caffe's files, nets of them come
+# with `nn.caffe` | [caffe.md](caffe.md)
 conf = two_ways().conf
 assert ComputationGraphConfiguration.from_json(conf.to_json()) == conf
 net = caffe().parse_text(TEXT, "NetParameter")
@@ -160,7 +160,7 @@ net = two_layers(hidden=DenseLayer(n_in=3, n_out=2, activation="tanh", drop_out=
 near(net.feed_forward(X, train=False)[1], by_hand(net)["a0"])
 assert len({host(net.feed_forward(X, train=True)[1]).tobytes() for _ in range(8)}) > 1
 
-# %% 17 | `NetState.level`, `stage`; `FilterNet` | of Caffe's files: `filter_net(with_state(net, ...))` |
+# %% 17 | `NetState.level`, `stage`; `FilterNet` | of messages alone: `filter_net(with_state(net, ...))` |
 # `tests/nn/caffe/test_filter.py`
 net = caffe().parse_text(TEXT, "NetParameter")
 there = caffe().filter_net(caffe().with_state(net, "TRAIN", 0, ["first"]))
@@ -233,8 +233,8 @@ near(graph.score(MultiDataSet([X], [Y, Y])), np.mean((one - Y) ** 2) + np.mean((
 # %% 30 | `memory_used_` | `summary()` has the bytes of every layer | `tests/nn/networks/test_summary.py`
 assert "memory: 336 bytes of parameters, 112 bytes of activations" in two_ways().summary()
 
-# %% 31 | `ParamSpec.lr_mult` | an updater per layer and for its bias; a rate of 0 trains nothing |
-# [updaters.md](updaters.md)
+# %% 31 | `ParamSpec.lr_mult` | an updater per layer and for its bias; multipliers come with `nn.caffe`; a rate of 0
+# trains nothing | [updaters.md](updaters.md)
 hidden = DenseLayer(n_in=3, n_out=2, activation="tanh", updater=Sgd(0.1), bias_updater=Sgd(0.0))
 net = two_layers(hidden=hidden)
 net.fit(X, Y)
@@ -263,14 +263,15 @@ graph.set_listeners(around)
 graph.fit([X], [Y, Y])
 assert around.calls[:2] == [("before_forward", "a"), ("after_forward", "a")]
 
-# %% 35 | callbacks around each layer | the same four | `tests/nn/step/test_node_calls.py`
+# %% 35 | callbacks around each layer | the same, and `before_backward`, `after_backward` |
+# `tests/nn/step/test_node_calls.py`
 graph, around = two_ways(), Around()
 graph.set_listeners(around)
 graph.fit([X], [Y, Y])
 assert {name for call, name in around.calls if call == "after_backward"} == {"a", "b", "sum", "one", "two"}
 
-# %% 36 | what every net holds: a list of containers | the fields of a network, in words |
-# [architecture.md](architecture.md)
+# %% 36 | what every net holds: a list of containers | fields of a network: `conf`, `layers`, `listeners`, `updater`,
+# ... | [architecture.md](architecture.md)
 net = MultiLayerNetwork(two_layers().conf).init()
 for name in ("conf", "layers", "listeners", "updater", "iteration_count", "epoch_count", "dtype", "backend"):
     assert hasattr(net, name), name
