@@ -94,13 +94,17 @@ def test_the_table_of_other_names_is_sorted_and_needed():
     assert {f"org.{java}" for java in OTHER_NAMES} <= set(kept())
 
 
+NOT_COUNTED = {"MemoryManager": {"setAutoGcWindow", "setOccasionalGcFrequency"}}
+"""Classes of Java's that no census counts -> their setters: org.nd4j.linalg.api.memory."""
+
+
 @every_row(("module", "kind", "words"), SETTERS)
 def test_a_setter_is_there_only_where_java_has_it(module, kind, words):
     owner = attrgetter(kind)(import_module(module))
     theirs = [java for java in kept() if owner in getattr(twin(java), "__mro__", ())]
     allowed = frozenset().union(*map(all_names, theirs))
     setters = {word.partition("=")[0] for word in words.split() if word.startswith("set")}
-    assert setters <= allowed
+    assert setters <= allowed | NOT_COUNTED.get(kind, frozenset())
 
 
 def test_a_setter_of_a_configuration_says_what_to_do_instead():
