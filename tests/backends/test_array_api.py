@@ -152,7 +152,7 @@ def test_who_owns_an_array():
     own = ArrayApiBackend("array_api_strict", "device2")
     array = own.full((2,), 1.0, "float32")
     assert owner_of(array) is own
-    assert owner_of(np.ones(2)) in (None, get_backend("array_api:numpy"))  # which other tests may have made
+    assert getattr(owner_of(np.ones(2)), "name", "array_api:numpy") == "array_api:numpy"  # which others may have made
     again = ArrayApiBackend("array_api_strict", "device2")
     assert owner_of(array) is again
 
