@@ -201,7 +201,8 @@ def test_activations_and_their_derivatives_are_one_op_each(backend):
             net.fit_batch(ROWS)
             net.output(ROWS.features)
         kinds = {getattr(type(op), "function", None) for op in heard if isinstance(op, ops.ActivationBp)}
-        assert kinds == {ACTIVATIONS[name], ACTIVATIONS["sigmoid"]}
+        of_loss = set() if backend.compiles else {ACTIVATIONS["sigmoid"]}  # else part of the loss's formula
+        assert kinds == {ACTIVATIONS[name]} | of_loss
         values = {type(op.activation) for op in heard if isinstance(op, ops.ActivationOp) and hasattr(op, "activation")}
         assert values >= {ACTIVATIONS[name], ACTIVATIONS["sigmoid"]} - {ACTIVATIONS["softmax"]}
 
