@@ -55,6 +55,7 @@ def test_memories_end_with_their_network(handles):
 
 
 def test_primitives_that_nobody_has_are_destroyed(onednn, monkeypatch):
+    gc.collect()  # what other tests have left
     primitive.destroy_ended()
     ended, destroy = [], dict(onednn.destroy)
     for kind, function in destroy.items():
