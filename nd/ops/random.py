@@ -246,12 +246,9 @@ class ProbablisticMerge(RandomOp):
         self._check_probability(p, "[0", "of x")
         if not isinstance(y, (int, float)):
             self.check_array("y", y)
-            self._check_shape(x, y)
+            if tuple(y.shape) != tuple(x.shape):
+                raise ShapeError(f"{self.who}: y must be {describe_shape(x.shape)}, got {describe_shape(y.shape)}.")
         self.p = p
-
-    def _check_shape(self, x: Array, y: Array) -> None:
-        if tuple(y.shape) != tuple(x.shape):
-            raise ShapeError(f"{self.who}: y must be {describe_shape(x.shape)}, got {describe_shape(y.shape)}.")
 
     @property
     def extra_args(self) -> tuple[float, ...]:
