@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import Literal
 
-from nd import ConfigurationError, NdError
+from nd import ConfigurationError
+from nd.command_line import run_command
 from nd.files.reading import ending_of
 
 from .blobs import array_to_blobproto
@@ -20,7 +19,6 @@ from .snapshots import read_state, read_weights, write_state, write_weights
 
 _STATE = ".solverstate"
 _DROP = "unknown='drop'"  # what an error advises programs to write
-_USAGE = 2  # exit code, as argparse's
 _EXAMPLES = """examples:
   python -m nn.caffe convert old.prototxt new.prototxt            a net of any schema, in the newest one
   python -m nn.caffe convert old_solver.prototxt new.prototxt --solver
@@ -31,26 +29,14 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code: 0, 1 for an error, 2 for wrong usage.
+    """Run one command; return the exit code: 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Those of the process by default.
     """
-    try:
-        parsed = _parser().parse_args(arguments)
-    except SystemExit as ending:  # --help, or wrong usage, of which argparse has told
-        return _USAGE if ending.code else 0
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
-            print(parsed.run(parsed))
-    except (NdError, OSError) as error:
-        print(f"error: {str(error).replace(_DROP, '--drop-unknown')}", file=sys.stderr)
-        return 1
-    return 0
+    return run_command(_parser(), arguments, lambda message: message.replace(_DROP, "--drop-unknown"))
 
 
 def convert(arguments: argparse.Namespace) -> str:
