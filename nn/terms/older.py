@@ -65,7 +65,11 @@ _CALLS = {
     "decay_rate": "lrPolicyDecayRate", "learning_rate_schedule": "learningRateSchedule", "power": "lrPolicyPower",
     "steps": "lrPolicySteps",
 }  # fmt: skip
-"""Setting -> the Builder's call."""
+"""Constant of a policy -> the Builder's call."""
+_OTHER_CALLS = {
+    "bias_learning_rate": "biasLearningRate", "learning_rate": "learningRate", "use_drop_connect": "useDropConnect",
+}  # fmt: skip
+"""The same of settings that belong to no policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,8 +260,11 @@ def _start_of(updater: Any) -> float | None:
 
 def _older_verb(setting: str) -> Callable[..., Builder]:
     def put(builder: Builder, value: object) -> Builder:
-        given = builder.given.get("older") or OlderSettings()
-        builder.given["older"] = replace(given, **{setting: value})
+        given, call = builder.given.get("older") or OlderSettings(), {**_CALLS, **_OTHER_CALLS}.get(setting)
+        try:
+            builder.given["older"] = replace(given, **{setting: value})
+        except nd.ArgumentError as error:  # in the words of who wrote the call
+            raise nd.ArgumentError(str(error).replace(f"OlderSettings: {setting}", f"{call}: it")) from None
         return builder
 
     return put

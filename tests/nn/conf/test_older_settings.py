@@ -248,3 +248,21 @@ def test_layers_without_parameters_and_fine_tuning_have_none():
         SubsamplingLayer.Builder().learningRate(0.1)
     with pytest.raises(nd.ChoiceError, match="unknown setting 'older'"):
         FineTuneConfiguration(older=OlderSettings())
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("biasLearningRate", -1), ("learningRateSchedule", {"2": 0.05}), ("lrPolicyDecayRate", "a"),
+        ("lrPolicyPower", "a"), ("lrPolicySteps", 0), ("useDropConnect", "yes"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_names_the_call(call, value):
+    with pytest.raises(nd.ArgumentError, match=f"^{call}: it must be "):
+        getattr(NeuralNetConfiguration.Builder(), call)(value)
+
+
+@pytest.mark.parametrize(("call", "value"), [("learningRate", -1), ("biasLearningRate", "a")])
+def test_a_wrong_value_of_a_layer_names_the_call(call, value):
+    with pytest.raises(nd.ArgumentError, match=f"^{call}: it must be "):
+        getattr(DenseLayer.Builder(), call)(value)
