@@ -37,9 +37,12 @@ class VertexContext:
         By the names that the configuration has for them.
     examples : int or None
         N of the minibatch: rows that are time steps do not tell it. None: that of the first input.
+    share : float
+        The part of the step's examples that these are: 1 where a minibatch is computed in one piece. What is divided by
+        a number of examples, a loss of Caffe's say, is multiplied by it, so that parts add up.
     """
 
-    __slots__ = ("buffer", "examples", "masks", "needs_epsilons", "network_inputs", "training")
+    __slots__ = ("buffer", "examples", "masks", "needs_epsilons", "network_inputs", "share", "training")
 
     def __init__(
         self,
@@ -49,9 +52,11 @@ class VertexContext:
         needs_epsilons: tuple[bool, ...],
         network_inputs: Mapping[str, NetworkInput],
         examples: int | None = None,
+        share: float = 1.0,
     ) -> None:
         self.training, self.buffer, self.masks = training, buffer, masks
         self.needs_epsilons, self.network_inputs, self.examples = needs_epsilons, network_inputs, examples
+        self.share = share
 
 
 @overridable
