@@ -12,7 +12,27 @@ if TYPE_CHECKING:
     from .base import CaffeLayer
 
 LAYERS = {
+    "AbsVal": "activations:AbsVal",
+    "Accuracy": "classes:Accuracy",
+    "BNLL": "activations:BNLL",
+    "Clip": "activations:Clip",
+    "Dropout": "activations:Dropout",
+    "ELU": "activations:ELU",
+    "EuclideanLoss": "losses:EuclideanLoss",
+    "Exp": "activations:Exp",
     "InnerProduct": "inner_product:InnerProduct",
+    "Log": "activations:Log",
+    "PReLU": "activations:PReLU",
+    "Power": "activations:Power",
+    "ReLU": "activations:ReLU",
+    "ReLU6": "activations:ReLU6",
+    "Sigmoid": "activations:Sigmoid",
+    "Silence": "copies:Silence",
+    "SoftmaxWithLoss": "classes:SoftmaxWithLoss",
+    "Split": "copies:Split",
+    "Swish": "activations:Swish",
+    "TanH": "activations:TanH",
+    "Threshold": "activations:Threshold",
 }
 """Type -> module and class, sorted."""
 

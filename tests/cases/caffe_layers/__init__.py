@@ -1,9 +1,13 @@
 """Rows for every type of Caffe's layers."""
 
-from . import inner_product
+from . import activations, classes, copies, inner_product, losses
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = {
+    **activations.CASES,
+    **classes.CASES,
+    **copies.CASES,
     **inner_product.CASES,
+    **losses.CASES,
 }
 """Type -> rows."""
