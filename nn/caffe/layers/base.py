@@ -172,7 +172,7 @@ class CaffeLayer(VertexRuntime):
         if ctx.needs_epsilons[number]:
             named = f" {self.message.bottom[number]!r}" if number < len(self.message.bottom) else ""
             raise ConfigurationError(
-                f"{self.label}: nothing below bottom {number}{named} can be trained, because {self.message.type} has no "
+                f"{self.label}: nothing below bottom {number}{named} can be trained: {self.message.type} has no "
                 "gradient there. Give the layer propagate_down: false for it, or those below lr_mult: 0."
             )
 
