@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from optimize.constraints import Constraining, Placed
 
     from ..conf.nodes import NetworkConfiguration
-    from ..layers.base import BaseLayerConf
     from ..terms.params import ParamView
 
 
@@ -91,14 +90,11 @@ class FlatVectors:
         self.conf = conf
         self.updater.set_updaters([segment.updater for segment in self._segments()])
 
-    def _layer_conf(self, view: ParamView) -> BaseLayerConf:
-        return self.conf.nodes[view.layer].conf  # type: ignore[return-value]
-
     def _segments(self) -> list[Segment]:
         segments = []
         for view in self.layout.views:
-            layer, spec = self._layer_conf(view), view.spec
-            updater = NoOp() if spec.running else layer.updater_of(spec.bias)
+            spec = view.spec
+            updater = NoOp() if spec.running else self.conf.updater_of(view)
             penalties = () if spec.pretrained else self._penalties_on(view)
             resting = view.layer if spec.pretrained else None
             segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
@@ -119,11 +115,14 @@ class FlatVectors:
 
     def _penalties_on(self, view: ParamView) -> tuple[Regularization, ...]:
         """Return the penalties on one parameter, in the order in which they are applied."""
-        spec, layer = view.spec, self._layer_conf(view)
-        return () if spec.running or not spec.penalised else merged(layer.regularization_of(spec.bias))
+        spec = view.spec
+        return () if spec.running or not spec.penalised else merged(self.conf.regularization_of(view))
 
     def _normalized(self) -> list[NormalizedLayer]:
-        """Return the layers whose gradient is normalised."""
+        """Return the layers whose gradient is normalised, or the whole gradient as one."""
+        threshold = self.conf.clip_norm
+        if threshold is not None:
+            return [NormalizedLayer("clip_l2_per_layer", threshold, (0, self.layout.length))]
         normalized = []
         for number, node in enumerate(self.conf.nodes):
             views, name = self.layout.of_layer(number), getattr(node.conf, "gradient_normalization", None)
