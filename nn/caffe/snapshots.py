@@ -74,7 +74,11 @@ def read_weights(source: Source, isolated: bool = False) -> list[SavedLayer]:
     if _is_hdf5("read_weights", source):
         return _layers_in(read_hdf5(_path("read_weights", source), isolated), name_of(source))
     who = name_of(source)
-    net = upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who)
+    return layers_of(upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who), who)
+
+
+def layers_of(net: Message, who: str = "layers_of") -> list[SavedLayer]:
+    """Return the layers of a message of the newest schema that have parameters in it."""
     return [
         SavedLayer(layer.name, _blobs_of(layer, f"{who}: {layer_text(position, layer)}"))
         for position, layer in enumerate(net.layer)

@@ -1,0 +1,99 @@
+"""The network of nodes that a net of Caffe's is: what computes its steps, recorded, by all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import nd
+from nd.dataset import MultiDataSet
+from nd.interrupts import Held
+from nd.random import drawing
+from nd.state import Restoring
+from nd.typing import Array
+from optimize.step import StepResult
+
+from ..networks.network import Network
+from ..step.step_input import StepInput
+from .configuration import CaffeConfiguration
+
+
+class CaffeNetwork(Network):
+    """The layers of a net but for those that bring data, as nodes over one vector of parameters.
+
+    Parameters
+    ----------
+    conf : CaffeConfiguration
+
+    Notes
+    -----
+    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes.
+    """
+
+    _data_types: ClassVar[tuple[type, ...]] = (MultiDataSet,)
+    conf: CaffeConfiguration
+
+    def step_input(self, data: Any, *_: object, **__: object) -> StepInput:
+        """Return the input of a step on the arrays of all inputs, ``[N, ...]`` each."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            return StepInput(self._features(data), share=1.0)
+
+    def _features(self, data: Any) -> tuple[Array, ...]:
+        arrays: Sequence[Any] = data.features if hasattr(data, "features") else data
+        return tuple(nd.as_array(array, self.dtype) for array in arrays) or (nd.zeros(1, dtype=self.dtype),)
+
+    def fit_batch(self, data: Any, *_: object, **__: object) -> None:
+        """Take one step on the arrays of all inputs."""
+        self.take_step([self.step_input(data)])
+
+    def take_step(self, steps: Sequence[StepInput], divisor: int = 1) -> StepResult:
+        """Take one step on the sum of minibatches, divided by `divisor`; return what was computed.
+
+        Raises
+        ------
+        NumericError
+            The loss or the gradient is not finite. Nothing has changed but statistics of batches.
+        """
+        with self.lock, Restoring(), self.engine.on_backend(), drawing(self.random):
+            iteration, guard = self.iteration_count, self.updater.guard
+            drawn = self.random.get_state()
+            guard.begin(self.random, drawn)
+            try:
+                result = self.compute_gradient_and_score(steps)._replace(divisor=divisor)
+                with Held():  # Ctrl-C waits until the update is counted
+                    outcome = self.updater.update(result, iteration, self.epoch_count)
+                    if outcome.refusal is not None:
+                        raise outcome.refusal
+                    self.iteration_count = iteration + 1
+            except BaseException:
+                if self.iteration_count == iteration:
+                    self.random.set_state(drawn)
+                raise
+            guard.ended(self)
+            return result
+
+    def summary(self, *_: object) -> str:
+        """Return a table: layer, type, shapes of bottoms and tops, parameters."""
+        rows = [
+            (
+                node.name,
+                node.conf.message.type,
+                " ".join("x".join(map(str, shape)) for shape in node.conf.bottoms),
+                " ".join("x".join(map(str, shape)) or "[]" for shape in node.conf.tops),
+                sum(spec.length for spec in node.conf.param_specs()),
+            )
+            for node in self.conf.nodes
+        ]
+        return "\n".join(f"{name:<24} {kind:<20} {came:<24} {out:<24} {n:>10,}" for name, kind, came, out, n in rows)
+
+    def _layer_keys(self) -> Sequence[str]:
+        return [node.name for node in self.conf.nodes]
+
+    def _checked_node(self, who: str, name: int | str) -> int:
+        names = self._layer_keys()
+        if isinstance(name, int):
+            name = dict(enumerate(names)).get(name, str(name))
+        return names.index(nd.checks.check_choice(who, "layer", name, names))
+
+    def _checked_layer(self, who: str, layer: object) -> int:
+        return self._checked_node(who, layer)  # type: ignore[arg-type]
