@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from .base import CaffeLayer
 
 LAYERS = {
+    "Convolution": "convolution:Convolution",
+    "ConvolutionDepthwise": "convolution:DepthwiseConvolution",
+    "Deconvolution": "convolution:Deconvolution",
+    "DepthwiseConvolution": "convolution:DepthwiseConvolution",
+    "Im2col": "convolution:Im2col",
     "InnerProduct": "inner_product:InnerProduct",
+    "Pooling": "pooling:Pooling",
+    "SPP": "pooling:SPP",
 }
 """Type -> module and class, sorted."""
 
