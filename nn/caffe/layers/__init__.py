@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from .base import CaffeLayer
 
 LAYERS = {
+    "Axpy": "scale:Axpy",
+    "BatchNorm": "normalization:BatchNorm",
+    "Bias": "scale:Bias",
     "InnerProduct": "inner_product:InnerProduct",
+    "LRN": "normalization:LRN",
+    "MVN": "normalization:MVN",
+    "Normalize": "normalization:Normalize",
+    "Scale": "scale:Scale",
 }
 """Type -> module and class, sorted."""
 

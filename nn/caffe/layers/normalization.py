@@ -200,9 +200,7 @@ class BatchNorm(CaffeLayer):
         """Tell whether statistics are those of the minibatch."""
         return not self.settings.use_global_stats if self.settings.HasField("use_global_stats") else training
 
-    def _of_batch(
-        self, x: Array, inverse: Array, params: Params, ctx: VertexContext
-    ) -> tuple[Array | None, Array]:
+    def _of_batch(self, x: Array, inverse: Array, params: Params, ctx: VertexContext) -> tuple[Array | None, Array]:
         """Write the inverse deviations, and the statistics into the blobs; return x less the mean, and the mean."""
         channels, count, fraction = x.shape[1], float(elements_of_channel(x)), self.settings.moving_average_fraction
         moments = nd.reshape_view(ctx.buffer("moments", (2 * channels,)), (2, channels))
@@ -218,7 +216,7 @@ class BatchNorm(CaffeLayer):
         """Write the inverse deviations, and return the mean, as blobs have them."""
         divisor, shape = params["factor"], tuple(inverse.shape)
         blank = nd.equal(divisor, 0.0)
-        factor = nd.divide(nd.where(blank, 0.0, 1.0), nd.where(blank, 1.0, divisor))
+        factor = nd.where(blank, divisor, nd.divide(1.0, nd.where(blank, 1.0, divisor)))
         mean = nd.multiply(nd.reshape_view(params["mean"], shape), factor, ctx.buffer("mean", shape))
         variance = nd.multiply(nd.reshape_view(params["variance"], shape), factor, ctx.buffer("variance", shape))
         self._inverse(variance, 1.0, self.settings.eps, inverse)
@@ -301,14 +299,12 @@ class Normalize(CaffeLayer):
         shape = () if self.settings.channel_shared else (bottoms[0][1],)
         return (BlobSpec("scale", shape, filler_or_one(self.settings, "scale_filler")),)
 
-    def forward(
-        self, xs: Sequence[Array], params: Params, ctx: VertexContext
-    ) -> tuple[Array, tuple[Array, Array]]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, tuple[Array, Array]]:
         (x,) = xs
-        squares = nd.square(x, nd.buffer_like(x, ctx.buffer, "y"))
-        norm = nd.sqrt(nd.addi(nd.sum(squares, self._axes(x), True), self.settings.eps))
+        y = nd.square(x, nd.buffer_like(x, ctx.buffer, "y"))
+        norm = nd.sqrt(nd.addi(nd.sum(y, self._axes(x), True), self.settings.eps))
         normal = nd.divide(x, norm, nd.buffer_like(x, ctx.buffer, "normal"))
-        return nd.multiply(normal, self._across(params["scale"], x), squares), (normal, norm)
+        return nd.multiply(normal, self._across(params["scale"], x), y), (normal, norm)
 
     def backward(
         self, epsilon: Array, cache: tuple[Array, Array], params: Params, grads: Params, ctx: VertexContext
@@ -322,7 +318,7 @@ class Normalize(CaffeLayer):
         if not ctx.needs_epsilons[0]:
             return [None]
         nd.muli(epsilon, self._across(params["scale"], normal))
-        scratch = nd.multiply(epsilon, normal, nd.buffer_like(normal, ctx.buffer, "y"))
+        scratch = nd.multiply(epsilon, normal, nd.buffer_like(normal, ctx.buffer, "scratch"))
         along = nd.sum(scratch, self._axes(normal), True)
         nd.subi(epsilon, nd.multiply(normal, along, scratch))
         return [nd.divi(epsilon, norm)]
