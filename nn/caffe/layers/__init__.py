@@ -12,14 +12,34 @@ if TYPE_CHECKING:
     from .base import CaffeLayer
 
 LAYERS = {
+    "AbsVal": "activations:AbsVal",
+    "Accuracy": "classes:Accuracy",
     "Axpy": "scale:Axpy",
+    "BNLL": "activations:BNLL",
     "BatchNorm": "normalization:BatchNorm",
     "Bias": "scale:Bias",
+    "Clip": "activations:Clip",
+    "Dropout": "activations:Dropout",
+    "ELU": "activations:ELU",
+    "EuclideanLoss": "losses:EuclideanLoss",
+    "Exp": "activations:Exp",
     "InnerProduct": "inner_product:InnerProduct",
     "LRN": "normalization:LRN",
+    "Log": "activations:Log",
     "MVN": "normalization:MVN",
     "Normalize": "normalization:Normalize",
+    "PReLU": "activations:PReLU",
+    "Power": "activations:Power",
+    "ReLU": "activations:ReLU",
+    "ReLU6": "activations:ReLU6",
     "Scale": "scale:Scale",
+    "Sigmoid": "activations:Sigmoid",
+    "Silence": "copies:Silence",
+    "SoftmaxWithLoss": "classes:SoftmaxWithLoss",
+    "Split": "copies:Split",
+    "Swish": "activations:Swish",
+    "TanH": "activations:TanH",
+    "Threshold": "activations:Threshold",
 }
 """Type -> module and class, sorted."""
 

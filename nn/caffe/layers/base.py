@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd import ConfigurationError
 from nd.checks import describe_shape
 from nd.random import Random
 from nd.typing import Array
@@ -154,6 +155,27 @@ class CaffeLayer(VertexRuntime):
         """Return memory like x for dL/dx of a bottom; None where nobody needs it."""
         return nd.buffer_like(x, ctx.buffer, f"below{number}") if ctx.needs_epsilons[number] else None
 
+    def without_gradients(self, ctx: VertexContext) -> list[Array | None]:
+        """Return dL/dx of a layer that has no gradient: None for every bottom.
+
+        Raises
+        ------
+        ConfigurationError
+            Somebody needs one.
+        """
+        for number in range(len(ctx.needs_epsilons)):
+            self.refuse_gradient(number, ctx)
+        return [None] * len(ctx.needs_epsilons)
+
+    def refuse_gradient(self, number: int, ctx: VertexContext) -> None:
+        """Raise ConfigurationError where somebody needs dL/dx of a bottom that has none: labels, say."""
+        if ctx.needs_epsilons[number]:
+            named = f" {self.message.bottom[number]!r}" if number < len(self.message.bottom) else ""
+            raise ConfigurationError(
+                f"{self.label}: nothing below bottom {number}{named} can be trained: {self.message.type} has no "
+                "gradient there. Give the layer propagate_down: false for it, or those below lr_mult: 0."
+            )
+
     def axis(self, given: int, shape: Shape, name: str = "axis", more: int = 0) -> int:
         """Return the number of an axis that may be counted from the end, as Caffe's CanonicalAxisIndex.
 
@@ -195,11 +217,11 @@ def check_counts(layer: CaffeLayer) -> None:
     ):
         if given < fewest or (most is not None and given > most):
             allowed = f"at least {fewest}" if most is None else f"{fewest}" if fewest == most else f"{fewest} to {most}"
-            raise nd.ConfigurationError(
+            raise ConfigurationError(
                 f"{layer.label}: expected {allowed} {name}(s), got {given}: {', '.join(getattr(message, name))}."
             )
     if layer.as_many_tops and len(message.bottom) != layer.outputs:
-        raise nd.ConfigurationError(
+        raise ConfigurationError(
             f"{layer.label}: expected a top for every bottom, got {len(message.bottom)} bottoms and {layer.outputs} "
             "tops."
         )

@@ -214,7 +214,7 @@ def a_recording_computes_the_same_on_other_data(row):
             given = epsilons if traced.layer.outputs != 1 else epsilons[0]
             results[:] = traced.layer.backpropagate(given, kept, traced.grads)
         written = [nd.assign(nd.traceable(out), top) for out, top in zip(outs, tops, strict=True)]
-        return written[0]
+        return (*written, *(one for one in results if one is not None))[0]
 
     recording = nd.record(run)
     others = row.case.inputs(3)

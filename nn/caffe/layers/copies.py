@@ -1,0 +1,73 @@
+"""Split and Silence: a bottom for many readers, and for none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import nd
+from nd.typing import Array
+
+from ...layers.runtime import Params
+from ...vertices.runtime import VertexContext
+from .base import CaffeLayer, Shape
+
+
+class Split(CaffeLayer):
+    """Every top is the bottom itself; back goes the sum of what comes from the tops.
+
+    Notes
+    -----
+    A top from which nothing comes counts as 0, as do all of them. Source: BVLC Caffe, split_layer.cpp.
+    """
+
+    pure = splits = True
+    tops = (1, None)
+    in_place = False
+
+    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
+        return [bottoms[0]] * self.outputs
+
+    def forward(
+        self, xs: Sequence[Array], params: Params, ctx: VertexContext
+    ) -> tuple[Array | tuple[Array, ...], Array]:
+        (x,) = xs
+        return x if self.outputs == 1 else (x,) * self.outputs, x
+
+    def backward(
+        self, epsilon: Array | Sequence[Array | None], cache: Array, params: Params, grads: Params, ctx: VertexContext
+    ) -> list[Array | None]:
+        below = self.below(cache, 0, ctx)
+        if below is None:
+            return [None]
+        given = [epsilon] if self.outputs == 1 else epsilon
+        coming = [one for one in given if one is not None]
+        if not coming:
+            return [nd.fill(below, 0.0)]
+        if len(coming) == 1:
+            return [nd.assign(below, coming[0])]
+        nd.add(coming[0], coming[1], below)
+        for one in coming[2:]:
+            nd.addi(below, one)
+        return [below]
+
+
+class Silence(CaffeLayer):
+    """Reads its bottoms so that they are no outputs of the net; has no tops. Source: BVLC Caffe, silence_layer.cpp."""
+
+    pure = splits = True
+    bottoms = (1, None)
+    tops = (0, 0)
+
+    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
+        return []
+
+    def forward(
+        self, xs: Sequence[Array], params: Params, ctx: VertexContext
+    ) -> tuple[tuple[Array, ...], Sequence[Array]]:
+        return (), xs
+
+    def backward(
+        self, epsilon: object, cache: Sequence[Array], params: Params, grads: Params, ctx: VertexContext
+    ) -> list[Array | None]:
+        below = [self.below(x, number, ctx) for number, x in enumerate(cache)]
+        return [None if one is None else nd.fill(one, 0.0) for one in below]
