@@ -6,29 +6,33 @@ What protoc would write is not needed: these files are simple, with one definiti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import Any
 
 from nd import FormatError
 from nd.extras import optional
 
-FILES = ("base", "data_layers", "element_layers", "layers", "old", "net")
-"""In the order in which they build on one another."""
+OF_CAFFE = ("base", "data_layers", "element_layers", "layers", "old", "net")
+"""BVLC's schema, in the order in which its files build on one another."""
+FILES = (*OF_CAFFE, "forks")
+"""All of them: what forks of Caffe add comes last."""
 _FIELD = re.compile(
-    r"(?P<label>optional|required|repeated) (?P<type>\w+) (?P<name>\w+) = (?P<number>\d+)"
+    r"(?P<label>optional|required|repeated) (?P<type>[\w.]+) (?P<name>\w+) = (?P<number>\d+)"
     r"(?: \[(?:default = (?P<default>[^\]]+)|packed = true)\])?;"
 )
 _VALUE = re.compile(r"(?P<name>\w+) = (?P<number>\d+);")
 _BLOCK = re.compile(r"(?P<kind>message|enum) (?P<name>\w+) {")
+_MORE = re.compile(r"extend (?P<name>\w+) {")
+"""More fields of a message that is there: ordinary ones here, by whose names texts and programs know them."""
 _HEADER = re.compile(r'syntax = "proto2";|package \w+;|import "\w+\.proto";')
 
 
-def file_descriptor(package: str) -> Any:
-    """Return all files of this folder as one FileDescriptorProto of the protobuf library."""
+def file_descriptor(package: str, files: Sequence[str] = FILES) -> Any:
+    """Return files of this folder as one FileDescriptorProto of the protobuf library."""
     library = optional("nn.caffe", "google.protobuf.descriptor_pb2", "protobuf", "caffe")
     description = library.FileDescriptorProto(name="nn/caffe/schema.proto", package=package, syntax="proto2")
-    for name in FILES:
+    for name in files:
         text = resources.files(__package__).joinpath(f"{name}.proto").read_text(encoding="utf-8")
         add_definitions(description, text, f"{name}.proto")
     _resolve(description)
@@ -48,6 +52,8 @@ def add_definitions(description: Any, text: str, who: str) -> None:
         block = _BLOCK.fullmatch(line)
         if block is not None:
             blocks.append(_nested(blocks[-1], block["kind"], block["name"]))
+        elif (extended := _extended(description, line)) is not None:
+            blocks.append(extended)
         elif line == "}" and len(blocks) > 1:
             blocks.pop()
         elif not (_HEADER.fullmatch(line) or _added(blocks[-1], line)):
@@ -59,6 +65,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         bare = line.partition("//")[0].strip()
         if bare:
             yield number, bare
+
+
+def _extended(description: Any, line: str) -> Any:
+    """Return the message that a line adds fields to, None for another line, or where it is not there."""
+    more = _MORE.fullmatch(line)
+    named = (message for message in description.message_type if more is not None and message.name == more["name"])
+    return next(named, None)
 
 
 def _nested(outer: Any, kind: str, name: str) -> Any:
@@ -96,9 +109,11 @@ def _added_field(description: Any, field: re.Match[str]) -> bool:
 def _resolve(description: Any) -> None:
     """Say of every field that is no scalar whether it holds a message or an enumeration, with the full name."""
     package = f".{description.package}"
+    outer = {enum.name: f"{package}.{enum.name}" for enum in description.enum_type}
+    for message in description.message_type:
+        outer |= {f"{message.name}.{enum.name}": f"{package}.{message.name}.{enum.name}" for enum in message.enum_type}
     for message in description.message_type:
         inner = {enum.name: f"{package}.{message.name}.{enum.name}" for enum in message.enum_type}
-        outer = {enum.name: f"{package}.{enum.name}" for enum in description.enum_type}
         for field in (one for one in message.field if one.type_name):
             enum = inner.get(field.type_name) or outer.get(field.type_name)
             field.type = field.Type.Value("TYPE_ENUM" if enum else "TYPE_MESSAGE")

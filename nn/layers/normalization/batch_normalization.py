@@ -141,9 +141,9 @@ class BatchNormalizationRuntime(LayerRuntime):
         own = ctx.buffer("moments", (2 * channels + 1,))
         centered = batch_norm.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
         mean, variance = own[None, :channels], own[None, channels : 2 * channels]
-        count: Array | float = float(_elements(x))
+        count: Array | float = float(elements_of_channel(x))
         if ctx.meeting.count > 1:
-            nd.fill(own[2 * channels :], float(_elements(x)))
+            nd.fill(own[2 * channels :], float(elements_of_channel(x)))
             everybody = ctx.meeting.gather(own)
             means, squares = everybody[:, :channels], everybody[:, channels : 2 * channels]
             mean, variance, count = batch_norm.combined_moments(means, squares, everybody[:, 2 * channels :])
@@ -221,7 +221,7 @@ class RectifiedBatchNormalization(BatchNormalizationRuntime):
     pure = splits = rectifies = True
 
 
-def _elements(x: Array) -> int:
+def elements_of_channel(x: Array) -> int:
     """Return the number of elements of a channel."""
     return x.shape[0] * math.prod(x.shape[2:])
 

@@ -79,12 +79,11 @@ class LocalResponseRuntime(LayerRuntime):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 4:
             raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
-        conf = self.conf
-        ran = lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
+        ran = self.in_one_pass(x, ctx)
         if ran is not None:
             return ran
-        squares, scale, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "scale", "power", "a"))
-        self._sum_neighbours(nd.square(x, squares), scale)
+        squares, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "power", "a"))
+        scale = self.neighbours(nd.square(x, squares), "scale", ctx)
         self._forward(x, scale, power, a)
         return a, LocalResponseCache(x, scale, power, a)
 
@@ -96,18 +95,23 @@ class LocalResponseRuntime(LayerRuntime):
         if not isinstance(cache, LocalResponseCache):
             return lrn_back(epsilon, cache, ctx.buffer)
         x, scale, power, a = cache
-        ratios, neighbours = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "neighbours"))
+        ratios = nd.buffer_like(x, ctx.buffer, "squares")
         self._ratio(epsilon, a, scale, ratios)
-        self._sum_neighbours(ratios, neighbours)
-        self._back(epsilon, x, power, neighbours)
+        self._back(epsilon, x, power, self.neighbours(ratios, "neighbours", ctx))
         return epsilon
 
-    def _sum_neighbours(self, x: Array, out: Array) -> None:
-        """Write the sum over every channel of x and those at most n // 2 away."""
-        nd.assign(out, x)
+    def in_one_pass(self, x: Array, ctx: Context) -> tuple[Array, object] | None:
+        """Return activations and cache where a backend has a way of its own, else None."""
+        conf = self.conf
+        return lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
+
+    def neighbours(self, x: Array, name: str, ctx: Context) -> Array:
+        """Return the sum over every channel of x and those at most n // 2 away, in memory of that name."""
+        out = nd.assign(nd.buffer_like(x, ctx.buffer, name), x)
         for distance in range(1, min(self.conf.n // 2, x.shape[1] - 1) + 1):
             nd.addi(out[:, distance:, ...], x[:, :-distance, ...])
             nd.addi(out[:, :-distance, ...], x[:, distance:, ...])
+        return out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,21 @@
 """Rows for every type of Caffe's layers."""
 
-from . import activations, classes, convolution, copies, inner_product, losses, pooling
+from . import (
+    activations,
+    classes,
+    convolution,
+    copies,
+    detection,
+    embed,
+    inner_product,
+    losses,
+    normalization,
+    pooling,
+    regions,
+    scale,
+    softmax,
+    spatial,
+)
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
@@ -10,9 +25,16 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
             **classes.CASES,
             **convolution.CASES,
             **copies.CASES,
+            **detection.CASES,
+            **embed.CASES,
             **inner_product.CASES,
             **losses.CASES,
+            **normalization.CASES,
             **pooling.CASES,
+            **regions.CASES,
+            **scale.CASES,
+            **softmax.CASES,
+            **spatial.CASES,
         }.items()
     )
 )

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import descriptor_pb2
 
 import nd
-from nn.caffe import proto
+from nn.caffe import print_text, proto
 from nn.caffe.schema import definitions, message_class, submessages
 from tests.cells import every_row
 from tests.source_files import ROOT
@@ -35,6 +35,10 @@ DEFAULTS = {  # by hand
     "ReshapeParameter": {"axis": 0, "num_axes": -1},
     "ScaleParameter": {"axis": 1, "num_axes": 1, "bias_term": False},
     "SolverParameter": {"type": "SGD", "snapshot_format": 1, "solver_mode": 1, "average_loss": 1, "test_interval": 0},
+    "NormalizeParameter": {"across_spatial": True, "channel_shared": True, "eps": 1e-10},
+    "PriorBoxParameter": {"flip": True, "clip": False, "offset": 0.5},
+    "ROIPoolingParameter": {"pooled_h": 0, "spatial_scale": 1.0},
+    "UpsampleParameter": {"scale": 2, "pad_out_h": False, "upsample_h": 0},
     "V0LayerParameter": {"stride": 1, "det_crop_mode": "warp", "dropout_ratio": 0.5, "local_size": 5},
 }  # fmt: skip
 
@@ -47,13 +51,52 @@ def test_defaults(kind):
         assert not message.HasField(name)
 
 
-def test_how_many_messages_and_fields_there_are():
+def test_how_many_messages_and_fields_caffe_has():
     """As in Caffe's own schema, all of whose 597 definitions these were compared with when they were written."""
-    kinds = [name for name in dir(proto) if isinstance(getattr(proto, name), type)]
-    fields = [field for kind in kinds for field in getattr(proto, kind).DESCRIPTOR.fields]
-    enums = [enum for kind in kinds for enum in getattr(proto, kind).DESCRIPTOR.enum_types]
-    values = sum(len(enum.values) for enum in enums) + 2
-    assert (len(kinds), len(kinds) + len(fields) + values) == (63, 597)
+    messages, enums = content(definitions.file_descriptor("caffe", definitions.OF_CAFFE))
+    fields = sum(map(len, messages.values()))
+    values = sum(len(enum) for enum in enums.values())
+    assert (len(messages), len(messages) + fields + values) == (63, 597)
+
+
+def content(description):
+    """Return message -> fields with type and number, and enumeration -> values."""
+    messages = {
+        message.name: {(field.name, field.type_name or field.type, field.number) for field in message.field}
+        for message in description.message_type
+    }
+    holders = [(description, ""), *((message, f"{message.name}.") for message in description.message_type)]
+    enums = {
+        f"{inside}{enum.name}": {(value.name, value.number) for value in enum.value}
+        for holder, inside in holders
+        for enum in holder.enum_type
+    }
+    return messages, enums
+
+
+FORKS = {  # by hand
+    "UpsampleParameter": ("upsample_param", 149), "ShuffleChannelParameter": ("shuffle_channel_param", 164),
+    "PermuteParameter": ("permute_param", 202), "PriorBoxParameter": ("prior_box_param", 203),
+    "DetectionOutputParameter": ("detection_output_param", 204), "NormalizeParameter": ("norm_param", 206),
+    "InterpParameter": ("interp_param", 2143), "ROIPoolingParameter": ("roi_pooling_param", 8266711),
+}  # fmt: skip
+
+
+def test_what_is_of_forks_is_added_and_changes_nothing_of_caffes():
+    caffes, enums = content(definitions.file_descriptor("caffe", definitions.OF_CAFFE))
+    messages, all_enums = content(definitions.file_descriptor("caffe"))
+    added = messages["LayerParameter"] - caffes["LayerParameter"]
+    assert added == {(name, f".caffe.{kind}", number) for kind, (name, number) in FORKS.items()}
+    assert {name: messages[name] for name in caffes} == caffes | {"LayerParameter": messages["LayerParameter"]}
+    assert caffes["LayerParameter"] < messages["LayerParameter"]
+    assert set(messages) - set(caffes) == {*FORKS, "NonMaximumSuppressionParameter", "SaveOutputParameter"}
+    assert set(all_enums) - set(enums) == {"PriorBoxParameter.CodeType"}
+
+
+def test_an_enumeration_of_another_message():
+    message = proto.DetectionOutputParameter(code_type=proto.PriorBoxParameter.CENTER_SIZE)
+    assert print_text(message) == "code_type: CENTER_SIZE\n"
+    assert proto.DetectionOutputParameter().code_type == proto.PriorBoxParameter.CORNER == 1
 
 
 def test_names_as_pycaffe_has_them():

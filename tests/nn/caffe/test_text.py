@@ -15,7 +15,7 @@ name: "ssd"
 layer {
   name: "norm"
   type: "Normalize"
-  norm_param {
+  bn_param {
     across_spatial: false  # { not a bracket
     scale_filler { type: "constant" value: 20 }
   }
@@ -129,7 +129,7 @@ def test_a_field_that_must_be_there():
 def test_unknown_fields_are_all_named_and_refused():
     with pytest.raises(
         nd.FormatError,
-        match=r"^ssd:6:3: expected a field of LayerParameter, got 'norm_param', which Caffe does not have and "
+        match=r"^ssd:6:3: expected a field of LayerParameter, got 'bn_param', which Caffe does not have and "
         r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, "
         r"'comment' of NetParameter at 14:1\..* "
         r"unknown='drop'",
@@ -140,7 +140,7 @@ def test_unknown_fields_are_all_named_and_refused():
 def test_unknown_fields_are_dropped_by_choice():
     with pytest.warns(
         ModelFileWarning,
-        match=r"^ssd: fields that Caffe does not have are left out: 'norm_param' of LayerParameter at 6:3, "
+        match=r"^ssd: fields that Caffe does not have are left out: 'bn_param' of LayerParameter at 6:3, "
         r"'permute' of LayerParameter at 11:3, 'loss_scale' of NetParameter at 13:1, "
         r"'comment' of NetParameter at 14:1\.$",
     ):
@@ -151,7 +151,7 @@ def test_unknown_fields_are_dropped_by_choice():
 
 def test_an_error_behind_what_is_dropped_has_its_own_place():
     with (
-        pytest.warns(ModelFileWarning, match=r"'norm_param'"),
+        pytest.warns(ModelFileWarning, match=r"'bn_param'"),
         pytest.raises(nd.FormatError, match=r"^ssd:15:17: expected the text of a NetParameter"),
     ):
         parse_text(FORK.replace("force_backward: true", "force_backward: maybe"), "NetParameter", "drop", "ssd")
