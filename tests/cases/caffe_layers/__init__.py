@@ -1,13 +1,16 @@
 """Rows for every type of Caffe's layers."""
 
-from . import activations, classes, copies, inner_product, losses
+from . import activations, classes, copies, examples, inner_product, losses, reductions, shapes
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = {
     **activations.CASES,
     **classes.CASES,
     **copies.CASES,
+    **examples.CASES,
     **inner_product.CASES,
     **losses.CASES,
+    **reductions.CASES,
+    **shapes.CASES,
 }
 """Type -> rows."""
