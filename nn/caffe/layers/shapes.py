@@ -202,7 +202,7 @@ class Slice(CaffeLayer):
         self.points = list(self.message.slice_param.slice_point)
         if self.points and len(self.points) != self.outputs - 1:
             raise ConfigurationError(
-                f"{self.label}: slice_point must be {self.outputs - 1} points, one less than tops, not {self.points}."
+                f"{self.label}: slice_point must have one number less than {self.outputs} top(s), got {self.points}."
             )
         if any(start >= stop for start, stop in pairwise([0, *self.points])):
             raise ConfigurationError(f"{self.label}: slice_point must rise from above 0, got {self.points}.")

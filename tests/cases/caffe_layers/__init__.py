@@ -1,6 +1,6 @@
 """Rows for every type of Caffe's layers."""
 
-from . import activations, classes, copies, examples, inner_product, losses, reductions, shapes
+from . import activations, classes, copies, examples, inner_product, labelled, losses, reductions, shapes
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = {
@@ -9,6 +9,7 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = {
     **copies.CASES,
     **examples.CASES,
     **inner_product.CASES,
+    **labelled.CASES,
     **losses.CASES,
     **reductions.CASES,
     **shapes.CASES,
