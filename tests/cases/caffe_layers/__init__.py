@@ -1,6 +1,6 @@
 """Rows for every type of Caffe's layers."""
 
-from . import activations, classes, copies, examples, inner_product, labelled, losses, reductions, shapes
+from . import activations, classes, copies, examples, inner_product, labelled, losses, recurrent, reductions, shapes
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = {
@@ -11,6 +11,7 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = {
     **inner_product.CASES,
     **labelled.CASES,
     **losses.CASES,
+    **recurrent.CASES,
     **reductions.CASES,
     **shapes.CASES,
 }
