@@ -14,7 +14,7 @@ from nd.typing import Array
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
 from .base import CaffeLayer, Shape, count
-from .losses import LossLayer
+from .losses import LossLayer, Normalised
 
 FLT_MIN = 1.1754943508222875e-38
 """The smallest probability in a logarithm, of which the negative is 87.3365: the smallest normal number of float32."""
@@ -61,40 +61,6 @@ def softmax_along(x: Array, axis: int, out: Array) -> Array:
     axes = (*range(axis), *range(axis + 1, x.ndim), axis)
     softmax(nd.permute(x, axes), nd.permute(out, axes))
     return out
-
-
-class Normalised:
-    """How a loss of many places is divided: ``loss_param``.
-
-    Parameters
-    ----------
-    message : LayerParameter
-    usual : str
-        The normalization where the message has neither it nor the old `normalize`.
-    """
-
-    def __init__(self, message: Any, usual: str) -> None:
-        settings = message.loss_param
-        self.ignored: int | None = settings.ignore_label if settings.HasField("ignore_label") else None
-        if settings.HasField("normalization"):
-            self.mode: str = settings.NormalizationMode.Name(settings.normalization)
-        elif settings.HasField("normalize"):
-            self.mode = "VALID" if settings.normalize else "BATCH_SIZE"
-        else:
-            self.mode = usual
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether the loss of a minibatch is the sum of its parts' losses."""
-        return self.mode != "VALID" or self.ignored is None
-
-    def factor(self, outer: int, inner: int, counted: Array | None, share: float) -> float | Array:
-        """Return what the sum over all places is multiplied by: a number, or an array ``[]`` where labels decide it."""
-        if self.mode == "NONE":
-            return 1.0
-        if self.mode == "VALID" and counted is not None:
-            return nd.divide(share, nd.maximum(nd.sum(counted), 1.0))
-        return share / max(outer if self.mode == "BATCH_SIZE" else outer * inner, 1)
 
 
 class Scored(NamedTuple):
