@@ -54,20 +54,25 @@ def fill_blob(blob: Array, filler: Message | None, rng: Random, who: str) -> Non
     only.
     """
     filler = new("FillerParameter") if filler is None else filler
+    check_filler(filler, who)
+    if not math.prod(blob.shape):
+        raise ConfigurationError(
+            f"{who}: a blob that is filled must have elements, got {describe_shape(blob.shape)}. Give it axes >= 1."
+        )
+    FILLERS[filler.type](blob, filler, rng, who)
+
+
+def check_filler(filler: Message, who: str) -> None:
+    """Raise ConfigurationError where a filler cannot fill any blob: its type is unknown, or `sparse` is not for it."""
     if filler.type not in FILLERS:
         raise ConfigurationError(
             f"{who}: the type of a filler must be one of {', '.join(FILLERS)}, got {filler.type!r}."
             f"{suggestion('type', filler.type, FILLERS)}"
         )
-    if not math.prod(blob.shape):
-        raise ConfigurationError(
-            f"{who}: a blob that is filled must have elements, got {describe_shape(blob.shape)}. Give it axes >= 1."
-        )
     if filler.sparse != _DENSE and filler.type != "gaussian":
         raise ConfigurationError(
             f"{who}: sparse is for gaussian fillers, got {filler.sparse} for one of type {filler.type!r}. Leave it out."
         )
-    FILLERS[filler.type](blob, filler, rng, who)
 
 
 def _constant(blob: Array, filler: Message, rng: Random, who: str) -> None:
