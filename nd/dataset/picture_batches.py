@@ -1,0 +1,113 @@
+"""Minibatches on the host: rows of arrays, and pictures cut out, mirrored, shifted and scaled in few passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nd.dataset.image_iterator import ArrayPool
+from nd.dataset.order import Selection
+from nd.typing import HostArray
+
+Shape = tuple[int, ...]
+Chunk = bytes | Sequence[float]
+"""The pixels of a picture in c order: bytes of 0 to 255, or numbers."""
+
+
+class Cut(NamedTuple):
+    """Which part of a picture is taken: from a row and a column on, and whether it is mirrored from left to right."""
+
+    top: int = 0
+    left: int = 0
+    mirrored: bool = False
+
+
+def host_numbers(values: Sequence[float], dtype: str) -> HostArray:
+    """Return numbers as an array ``[n]`` of the host."""
+    return np.array(values, dtype)
+
+
+def rows_of(array: HostArray, selection: Selection) -> HostArray:
+    """Return some rows of an array of the host: a view where they lie side by side."""
+    return array[selection] if isinstance(selection, slice) else np.take(array, selection, axis=0)
+
+
+def joined(arrays: Sequence[HostArray]) -> HostArray:
+    """Return the rows of all arrays, one after the other; a single array as it is."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def pixels_of(chunks: Sequence[Chunk], shapes: Sequence[Shape]) -> HostArray | list[HostArray]:
+    """Return pictures ``[N, C, H, W]`` of bytes as one array, in one copy; those of several shapes apart.
+
+    Parameters
+    ----------
+    chunks : sequence of bytes, or of sequences of float
+        As long as their shapes say.
+    shapes : sequence of tuples
+        ``(C, H, W)`` of each.
+    """
+    if shapes.count(shapes[0]) == len(shapes) and all(type(chunk) is bytes for chunk in chunks):
+        return np.frombuffer(b"".join(chunks), np.uint8).reshape(len(chunks), *shapes[0])  # type: ignore[arg-type]
+    return [
+        (np.frombuffer(chunk, np.uint8) if isinstance(chunk, bytes) else np.array(chunk, np.float32)).reshape(shape)
+        for chunk, shape in zip(chunks, shapes, strict=True)
+    ]
+
+
+class PictureBatches:
+    """Turns pictures into minibatches: (x - mean) scale, of a part of each, mirrored or not.
+
+    Parameters
+    ----------
+    mean : numpy.ndarray, optional
+        ``[C, H, W]`` as the pictures are before they are cut, or ``[C, 1, 1]``.
+    scale : float
+    dtype : str
+        Of the minibatches, in which all is computed.
+
+    Notes
+    -----
+    A minibatch whose pictures are all cut alike is computed as a whole. Its memory is used anew once it is let go.
+    """
+
+    def __init__(self, mean: HostArray | None, scale: float, dtype: str) -> None:
+        self._mean = None if mean is None else np.asarray(mean, dtype)
+        self._scale, self._dtype = np.dtype(dtype).type(scale), dtype
+        self._pool = ArrayPool(dtype)
+
+    def __call__(self, pictures: Any, cuts: Sequence[Cut], size: tuple[int, int]) -> HostArray:
+        """Return a minibatch ``[N, C, height, width]``.
+
+        Parameters
+        ----------
+        pictures : numpy.ndarray, or list of them
+            ``[N, C, H, W]``, or N pictures ``[C, H, W]`` that may have several heights and widths.
+        cuts : sequence of Cut
+            One for each picture.
+        size : tuple of int
+            Height and width of the parts.
+        """
+        out = self._pool.take((len(pictures), len(pictures[0]), *size))
+        if isinstance(pictures, np.ndarray) and cuts.count(cuts[0]) == len(cuts):
+            self._put(pictures, cuts[0], out)
+        else:
+            for picture, cut, target in zip(pictures, cuts, out, strict=True):
+                self._put(picture, cut, target)
+        if self._mean is not None and self._scale != 1:
+            np.multiply(out, self._scale, out=out)
+        return out
+
+    def _put(self, x: HostArray, cut: Cut, out: HostArray) -> None:
+        """Write a picture's part, or those of several pictures, less the mean; without a mean it is scaled at once."""
+        rows, columns = slice(cut.top, cut.top + out.shape[-2]), slice(cut.left, cut.left + out.shape[-1])
+        target, part, mean = out[..., ::-1] if cut.mirrored else out, x[..., rows, columns], self._mean
+        if mean is not None:
+            of_pixels = mean.shape[-2:] != (1, 1)
+            np.subtract(part, mean[:, rows, columns] if of_pixels else mean, out=target, dtype=self._dtype)
+        elif self._scale != 1:
+            np.multiply(part, self._scale, out=target, dtype=self._dtype)
+        else:
+            target[...] = part
