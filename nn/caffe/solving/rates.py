@@ -98,8 +98,8 @@ class PolicyRate(Schedule):
 
         Notes
         -----
-        What Caffe has in `current_step` after n updates is that of iteration n - 1. It counts one step of "multistep" in
-        an iteration at most: of two equal numbers in `stepvalue` the second counts one iteration later.
+        What Caffe has in `current_step` after n updates is that of iteration n - 1. It counts at most one step of
+        "multistep" in an iteration: of two equal numbers in `stepvalue` the second counts one iteration later.
         """
         if self.lr_policy == "step":
             return max(iteration, 0) // self.stepsize
