@@ -26,14 +26,15 @@ from tests.updates import run_update
 
 RATE = 'lr_policy: "step" base_lr: 0.5 gamma: 0.25 stepsize: 6'
 SETTINGS = {
-    "AdaDelta": "momentum: 0.75 delta: 1e-3",
-    "AdaGrad": "delta: 1e-3",
-    "Adam": "momentum: 0.75 momentum2: 0.875 delta: 1e-3",
+    "AdaDelta": "momentum: 0.75 delta: 0.0009765625",
+    "AdaGrad": "delta: 0.0009765625",
+    "Adam": "momentum: 0.75 momentum2: 0.875 delta: 0.0009765625",
     "Nesterov": "momentum: 0.75",
-    "RMSProp": "rms_decay: 0.875 delta: 1e-3",
+    "RMSProp": "rms_decay: 0.875 delta: 0.0009765625",
     "SGD": "momentum: 0.75",
 }
 DECAYS = ["", 'weight_decay: 0.125 regularization_type: "L1"', 'weight_decay: 0.125 regularization_type: "L2"']
+DELTA = 2.0**-10
 STEPS = 20
 PARTS = [(0, 5, 1.0, 1.0), (5, 8, 2.0, 0.0), (8, 12, 0.0, 1.0), (12, 17, 1.0, 2.0), (17, 20, 1.0, 1.0)]
 """Start, stop, lr_mult, decay_mult."""
@@ -48,17 +49,17 @@ def solver(kind, more=""):
 # ---- what one number becomes: Caffe's formulas, with the numbers of SETTINGS
 
 
-def adadelta(g, r, t, h, d, e=float(np.float32(1e-3))):
+def adadelta(g, r, t, h, d, e=DELTA):
     h = 0.75 * h + 0.25 * g * g
     v = g * ((d + e) / (h + e)) ** 0.5
     return r * v, h, 0.75 * d + 0.25 * v * v
 
 
-def adagrad(g, r, t, h, d, e=float(np.float32(1e-3))):
+def adagrad(g, r, t, h, d, e=DELTA):
     return r * g / ((h + g * g) ** 0.5 + e), h + g * g, d
 
 
-def adam(g, r, t, h, d, e=float(np.float32(1e-3))):
+def adam(g, r, t, h, d, e=DELTA):
     h, d = h + 0.25 * (g - h), d + 0.125 * (g * g - d)
     return r * (1 - 0.875**t) ** 0.5 / (1 - 0.75**t) * h / (d**0.5 + e), h, d
 
@@ -68,7 +69,7 @@ def nesterov(g, r, t, h, d):
     return 1.75 * after - 0.75 * h, after, d
 
 
-def rmsprop(g, r, t, h, d, e=float(np.float32(1e-3))):
+def rmsprop(g, r, t, h, d, e=DELTA):
     h = 0.875 * h + 0.125 * g * g
     return r * g / (h**0.5 + e), h, d
 
