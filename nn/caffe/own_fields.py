@@ -12,6 +12,7 @@ from typing import Any
 from nd import FormatError
 from nd.extras import optional
 
+from .blobs import varint
 from .schema import Message, kind_of
 
 HDF5_NAME = "ndwright/extra"
@@ -26,7 +27,7 @@ def is_own(kind: str, field: Any) -> bool:
 def add_extra(state: Message, extra: bytes) -> None:
     """Put bytes beside the fields of a SolverState; none where there are none."""
     if extra:
-        state.MergeFromString(_varint(_NUMBER << 3 | _LENGTH) + _varint(len(extra)) + extra)
+        state.MergeFromString(varint(_NUMBER << 3 | _LENGTH) + varint(len(extra)) + extra)
 
 
 def extra_of(state: Message) -> bytes:
@@ -53,12 +54,3 @@ def extra_in_texts(texts: dict[str, str], who: str) -> bytes:
         return base64.b64decode(texts.get(HDF5_NAME, ""), validate=True)
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"{who}: {HDF5_NAME!r} must be bytes in base 64, got {error}. Is it damaged?") from error
-
-
-def _varint(number: int) -> bytes:
-    """Return a whole number in groups of seven bits, the lowest first, as the format of messages has it."""
-    groups = []
-    while number > 127:
-        groups.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*groups, number])

@@ -58,7 +58,7 @@ def run_test(arguments: argparse.Namespace) -> None:
             arguments.model, arguments.weights, phase="TEST", level=arguments.level, stages=_parts(arguments.stage)
         )
         _LOG.info(log_lines.running(arguments.iterations))
-        loss, sums = 0.0, []
+        loss, sums = 0.0, list[Output]()
         for number in range(arguments.iterations):
             loss += net.forward_from_to(0, len(net.layers) - 1)
             outputs = outputs_of(net)

@@ -23,6 +23,7 @@ class GlogFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
         letter = _LETTERS.get(record.levelno, "I")
         micros = int((record.created - int(record.created)) * 1e6)
         moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))

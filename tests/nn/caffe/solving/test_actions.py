@@ -42,7 +42,7 @@ def test_a_second_ctrl_c_before_the_solver_asks_interrupts():
         signal.raise_signal(signal.SIGINT)
         assert actions() == "stop"
         signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt, match="^$"):
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
             signal.raise_signal(signal.SIGINT)
     assert heard_now() == before
 
