@@ -15,11 +15,12 @@ _LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
 class GlogFormatter(logging.Formatter):
     """Lines as ``I1128 15:00:00.123456 12345 solver.py:239] Iteration 0, lr = 0.01``.
 
-    Level, month and day, local time, thread, file and line of the code that logs.
+    Level, month and day, local time, process, file and line of the code that logs.
 
     Notes
     -----
-    A message of several lines has this before its first one, as in Caffe. Source: glog, logging.cc.
+    A message of several lines has this before its first one, as in Caffe. Source: glog, logging.cc. Differs: there it is
+    the thread, whose number is the process's in the main thread.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -28,7 +29,7 @@ class GlogFormatter(logging.Formatter):
         micros = int((record.created - int(record.created)) * 1e6)
         moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))
         message = super().format(record)
-        return f"{letter}{moment}.{micros:06d} {record.thread or 0:5d} {record.filename}:{record.lineno}] {message}"
+        return f"{letter}{moment}.{micros:06d} {record.process or 0:5d} {record.filename}:{record.lineno}] {message}"
 
 
 @contextmanager

@@ -17,9 +17,9 @@ LOSS = re.compile(r"Iteration (\d+)( \(\S+ iter/s, \S+s/\d+ iters\))?, loss = (\
 PREFIX = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) (\S+):(\d+)\] (.*)", re.DOTALL)
 
 
-def record(message, created=0.0, level=logging.INFO, thread=12345):
+def record(message, created=0.0, level=logging.INFO, process=12345):
     made = logging.LogRecord("nn.caffe.solver", level, "/x/solver.py", 239, message, (), None)
-    made.created, made.thread = created, thread
+    made.created, made.process = created, process
     return made
 
 
@@ -88,7 +88,7 @@ def test_the_prefix_of_glog():
     assert GlogFormatter().format(record("Hello.", created)) == "I1128 15:00:07.250000 12345 solver.py:239] Hello."
     for level, letter in ((logging.DEBUG, "I"), (logging.WARNING, "W"), (logging.ERROR, "E"), (50, "F")):
         assert GlogFormatter().format(record("x", created, level))[0] == letter
-    assert GlogFormatter().format(record("x", created, thread=7)).startswith("I1128 15:00:07.250000     7 solver.py")
+    assert GlogFormatter().format(record("x", created, process=7)).startswith("I1128 15:00:07.250000     7 solver.py")
 
 
 def log_of_a_run():

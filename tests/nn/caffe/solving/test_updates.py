@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from nn.caffe import parse_text
+from nn.caffe import parse_text, read_solver
 from nn.caffe.solving.updates import (
     PENALTIES,
     UPDATES,
@@ -241,3 +241,20 @@ def test_messages_of_another_kind():
         updater_for(net)
     with pytest.raises(nd.DTypeError, match=r"regularizations_for: expected a message nn\.caffe\.proto\.Solver"):
         regularizations_for(net)
+
+
+def test_the_solvers_of_caffes_examples(caffe_reference):
+    """All of them make an updater, with their own momentum and rate; decays are those of their files."""
+    paths = sorted(caffe_reference.rglob("*solver*.prototxt"))
+    assert len(paths) >= 15
+    kinds = set()
+    for path in paths:
+        message = read_solver(path)
+        updater = updater_for(message)
+        kinds.add(type(updater))
+        assert type(updater) is UPDATES[message.type]
+        assert updater.learning_rate_at(0, 0) == message.base_lr
+        assert [penalty.coefficient for penalty in regularizations_for(message)] == [message.weight_decay] * (
+            message.weight_decay != 0
+        )
+    assert len(kinds) >= 4
