@@ -11,9 +11,7 @@ from .base import CaffeCase
 def cells(size, kernel, stride, pad, dilation):
     """Yield an output position, and the kernel's cells and the image's under it, where the image has any."""
     count = len(size)
-    out = [
-        (size[a] + 2 * pad[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in range(count)
-    ]
+    out = [(size[a] + 2 * pad[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in range(count)]
     for position in product(*map(range, out)):
         for cell in product(*map(range, kernel)):
             under = tuple(position[a] * stride[a] - pad[a] + cell[a] * dilation[a] for a in range(count))
@@ -116,7 +114,15 @@ CASES = {
             k=(2, 3),
             tops=2,
         ),
-        of(convolved, "two bottoms in groups", "num_output: 4 kernel_size: 2 group: 2", GROUPS * 2, k=2, group=2, tops=2),
+        of(
+            convolved,
+            "two bottoms in groups",
+            "num_output: 4 kernel_size: 2 group: 2",
+            GROUPS * 2,
+            k=2,
+            group=2,
+            tops=2,
+        ),
         of(convolved, "series", "num_output: 3 kernel_size: 3 stride: 2 pad: 1", ((3, 2, 7),), k=3, s=2, p=1),
         of(convolved, "series in groups", "num_output: 4 kernel_size: 3 group: 2", ((3, 4, 7),), k=3, group=2),
         of(convolved, "volumes", "num_output: 3 kernel_size: 2 stride: 2 pad: 1", ((2, 2, 3, 4, 3),), k=2, s=2, p=1),
@@ -137,7 +143,16 @@ CASES = {
             d=2,
             group=2,
         ),
-        of(spread, "every channel", "num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4", GROUPS, k=4, s=2, p=1, group=4),
+        of(
+            spread,
+            "every channel",
+            "num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4",
+            GROUPS,
+            k=4,
+            s=2,
+            p=1,
+            group=4,
+        ),
         of(spread, "two bottoms", "num_output: 3 kernel_size: 2", IMAGES * 2, k=2, tops=2),
         of(spread, "series", "num_output: 3 kernel_size: 3 stride: 2", ((3, 2, 4),), k=3, s=2),
         of(spread, "volumes in groups", "num_output: 2 kernel_size: 2 group: 2", ((2, 4, 2, 3, 2),), k=2, group=2),

@@ -15,9 +15,7 @@ def spans(length, kernel, stride, pad, up=True):
     if pad and (count - 1) * stride >= length + pad:
         count -= 1
     starts = [number * stride - pad for number in range(count)]
-    return [
-        (max(start, 0), min(start + kernel, length), min(start + kernel, length + pad) - start) for start in starts
-    ]
+    return [(max(start, 0), min(start + kernel, length), min(start + kernel, length + pad) - start) for start in starts]
 
 
 def pooled(xs, params, kind, k, s=1, p=0, up=True):
