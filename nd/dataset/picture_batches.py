@@ -76,8 +76,9 @@ class PictureBatches:
     """
 
     def __init__(self, mean: HostArray | None, scale: float, dtype: str) -> None:
-        self._mean = None if mean is None else np.asarray(mean, dtype)
-        self._mirrored_mean = None if mean is None else np.ascontiguousarray(self._mean[..., ::-1])
+        self._means: tuple[HostArray, ...] = ()  # as it is, and mirrored
+        if mean is not None:
+            self._means = (np.asarray(mean, dtype), np.ascontiguousarray(mean[..., ::-1], dtype))
         self._scale = np.dtype(dtype).type(scale)
         self._pool = ArrayPool(dtype)
 
@@ -106,13 +107,13 @@ class PictureBatches:
         rows, columns = slice(cut.top, cut.top + out.shape[-2]), slice(cut.left, cut.left + out.shape[-1])
         part = x[..., rows, columns]
         out[...] = part[..., ::-1] if cut.mirrored else part  # as numbers first: mixed operations are slower
-        if self._mean is not None:
+        if self._means:
             np.subtract(out, self._mean_of(x.shape[-1], cut, rows, columns), out=out)
         if self._scale != 1:
             np.multiply(out, self._scale, out=out)
 
     def _mean_of(self, width: int, cut: Cut, rows: slice, columns: slice) -> HostArray:
-        mean = self._mirrored_mean if cut.mirrored else self._mean
+        mean = self._means[cut.mirrored]
         if mean.shape[-2:] == (1, 1):
             return mean
         return mean[:, rows, width - columns.stop : width - columns.start] if cut.mirrored else mean[:, rows, columns]
