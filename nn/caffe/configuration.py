@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from optimize import NoOp, Regularization, Updater
 
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import NetworkConfiguration, NodeConf, NodeTypes, Source
 from ..terms.params import ParamLayout, ParamView
+from .layers.base import CaffeLayerConf
 
 if TYPE_CHECKING:
     from ..terms.input_type import InputType
@@ -187,5 +188,5 @@ def _node(net: Assembly, number: int, plan: LayerPlan, seen: Counter[str]) -> No
     name = plan.name if seen[plan.name] == 1 else f"{plan.name}#{number}"
     params = zip(plan.params, net.ways_back.params[number], strict=True)
     fixed = frozenset(net.params[index].spec.name for index, trained in params if not trained)
-    conf = replace(plan.conf, fixed=fixed)  # type: ignore[type-var]
+    conf = replace(cast(CaffeLayerConf, plan.conf), fixed=fixed)
     return NodeConf(name, plan.label, conf, plan.inputs, None, plan.node or 0)

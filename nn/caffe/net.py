@@ -110,8 +110,7 @@ class Net(NetStructure, metaclass=ExplainedType):
         self.folder = folder
 
         def open_data(layer: Message, label: str, its_phase: str) -> DataLayer:
-            opened: DataLayer = data_layer_class(layer.type)(layer, label, its_phase, dtype, random, folder)
-            return opened
+            return data_layer_class(layer.type)(layer, label, its_phase, dtype, random, os.fspath(folder))
 
         super().__init__(Assembly(self.message, dtype, open_data), dtype, random, training)
         self._training = [plan.message.phase == PHASES["TRAIN"] for plan in self._plans]

@@ -106,15 +106,16 @@ class CaffeNetwork(Network):
 
     def summary(self, *_: object) -> str:
         """Return a table: layer, type, shapes of bottoms and tops, parameters."""
+        confs: list[tuple[str, Any]] = [(node.name, node.conf) for node in self.conf.nodes]
         rows = [
             (
-                node.name,
-                node.conf.message.type,
-                " ".join("x".join(map(str, shape)) for shape in node.conf.bottoms),
-                " ".join("x".join(map(str, shape)) or "[]" for shape in node.conf.tops),
-                sum(spec.length for spec in node.conf.param_specs()),
+                name,
+                conf.message.type,
+                " ".join("x".join(map(str, shape)) for shape in conf.bottoms),
+                " ".join("x".join(map(str, shape)) or "[]" for shape in conf.tops),
+                sum(spec.length for spec in conf.param_specs()),
             )
-            for node in self.conf.nodes
+            for name, conf in confs
         ]
         return "\n".join(f"{name:<24} {kind:<20} {came:<24} {out:<24} {n:>10,}" for name, kind, came, out, n in rows)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import nd
 from nd.checks import check_choice
@@ -63,10 +63,10 @@ class RecordedSteps:
     def features(self) -> list[Any]:
         """Have the layers of data bring their next arrays; return those of all inputs, in their order."""
         net, arrays = self._net, list[Any]()
-        for plan, layer in zip(net.assembly.layers, net.layers, strict=True):
+        for plan in net.assembly.layers:
             if plan.data is None:
                 continue
-            given = layer.next()
+            given = plan.data.next()
             blobs = [net.blob_at(number) for number in plan.tops]
             arrays += [blob.read("data") for blob in blobs] if given is None else list(given)
         return arrays
@@ -99,7 +99,7 @@ class RecordedSteps:
 
     def _hand_over(self, features: Sequence[Array], result: StepResult) -> None:
         """Put what was kept into the blobs; others say that they are not there."""
-        net, kept = self._net, result.kept
+        net, kept = self._net, cast("Mapping[KeptKey, KeptArrays]", result.kept)
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
                 blob = net.blob_at(number)
@@ -107,8 +107,7 @@ class RecordedSteps:
                     blob.missing = None
                     blob.put("data", nd.copy(features[-1 - plan.source.node]))
                     continue
-                data: KeptArrays | None = kept.get(self._data_of[number])  # type: ignore[call-overload]
-                diff: KeptArrays | None = kept.get(self._diff_of[number])  # type: ignore[call-overload]
+                data, diff = kept.get(self._data_of[number]), kept.get(self._diff_of[number])
                 blob.missing = None if data is not None else NOT_KEPT.format(name=plan.name)
                 if data is not None:
                     blob.put("data", data.activation)
