@@ -17,6 +17,7 @@ from .argument_checks import ArgumentChecks
 from .dispatch import primitive
 from .generic import (
     batched,
+    channel_groups,
     convolution_kinds,
     embedding,
     memory_order,
@@ -330,6 +331,10 @@ class Backend(Needed, Powers, ArgumentChecks):
     deconv_backward = primitive(given.DeconvolutionBack[Array], convolution_kinds.deconv_backward)
     depthwise = primitive(given.Convolution[Array], convolution_kinds.depthwise)
     depthwise_backward = primitive(given.ConvolutionBack[Array], convolution_kinds.depthwise_backward)
+    grouped = primitive(given.Convolution[Array], channel_groups.grouped)
+    grouped_backward = primitive(given.ConvolutionBack[Array], channel_groups.grouped_backward)
+    grouped_deconv = primitive(given.Convolution[Array], channel_groups.grouped_deconv)
+    grouped_deconv_backward = primitive(given.DeconvolutionBack[Array], channel_groups.grouped_deconv_backward)
     locally_connected = primitive(given.Convolution[Array], convolution_kinds.locally_connected)
     locally_connected_backward = primitive(given.ConvolutionBack[Array], convolution_kinds.locally_connected_backward)
     product_of_channels = spatial.product_of_channels
@@ -344,10 +349,12 @@ class Backend(Needed, Powers, ArgumentChecks):
     largest = primitive(given.Sliding[Array], pooling.largest)
     max_pool = primitive(given.Sliding[Array], pooling.max_pool)
     max_pool_backward = primitive(given.PoolingBack[Array], pooling.max_pool_backward)
+    max_places = primitive(given.Sliding[Array], pooling.max_places)
     max_pool3d = primitive(given.Sliding[Array], volume_pooling.max_pool3d)
     max_pool3d_backward = primitive(given.PoolingBack[Array], volume_pooling.max_pool3d_backward)
     pnorm_pool = primitive(given.NormPooling[Array], pooling.pnorm_pool)
     pnorm_pool_backward = primitive(given.NormPoolingBack[Array], pooling.pnorm_pool_backward)
+    stochastic_pool = primitive(given.StochasticPooling[Array], pooling.stochastic_pool)
 
     # ---- normalisation
 

@@ -17,12 +17,12 @@ REPORTED = (
     "channel_moments", "channel_sums", "col2im", "concat", "conv2d", "conv2d_backward", "conv2d_max_pool",
     "conv2d_max_pool_backward", "conv3d", "conv3d_backward", "copy", "cos", "deconv", "deconv_backward",
     "depthwise", "depthwise_backward", "divide", "dot", "dropout_factors", "equal", "exp", "fill", "for_channels",
-    "full", "gemm", "gradients_of_products", "greater", "greater_equal", "im2col", "item", "largest",
+    "full", "gemm", "gradients_of_products", "greater", "greater_equal", "grouped", "grouped_backward", "grouped_deconv", "grouped_deconv_backward", "im2col", "item", "largest",
     "locally_connected", "locally_connected_backward", "log", "lrn", "lrn_back", "lstm", "lstm_back", "matmul", "max",
-    "max_pool", "max_pool3d", "max_pool3d_backward", "max_pool_backward", "maximum", "mean", "minimum", "multiply",
+    "max_places", "max_pool", "max_pool3d", "max_pool3d_backward", "max_pool_backward", "maximum", "mean", "minimum", "multiply",
     "normalize_channels", "normalize_channels_back", "normalize_rows", "normalize_rows_back", "pnorm_pool",
     "pnorm_pool_backward", "power", "products_with", "pull_rows", "put_where", "random_raw", "random_uniform",
-    "relu", "relu_back", "row_products", "run_formula", "scatter_add", "sign", "sin", "softmax", "sqrt", "square",
+    "relu", "relu_back", "row_products", "run_formula", "scatter_add", "sign", "sin", "softmax", "sqrt", "square", "stochastic_pool",
     "subtract", "sum", "sum_formula", "sum_into", "sum_of_products", "svd", "tanh", "where",
 )  # fmt: skip
 """Primitives that compute or copy; views and the making of memory are none. Sorted."""

@@ -131,7 +131,7 @@ class Sliding(NamedTuple, Generic[A]):
 
 
 class AveragePooling(NamedTuple, Generic[A]):
-    """Arguments of means of windows: of their real cells or, with `count_padding`, of all of them."""
+    """Arguments of means of windows: of their real cells or, with `count_padding`, of all but the overhang."""
 
     x: A
     window: Window
@@ -145,6 +145,15 @@ class NormPooling(NamedTuple, Generic[A]):
     x: A
     window: Window
     p: int
+    buffers: Callable[..., A]
+
+
+class StochasticPooling(NamedTuple, Generic[A]):
+    """Arguments of cells of windows that are drawn by ``draws [N, C, out_h, out_w]``, between 0 and 1."""
+
+    x: A
+    draws: A
+    window: Window
     buffers: Callable[..., A]
 
 

@@ -27,9 +27,7 @@ _CONF = "a configuration says it of itself to the network that is made of it"
 _BUILDER = "a configuration says it of itself to its Builder: documented there"
 _OPTIMIZER = "between fit, its optimizer and the updaters"
 INNER: dict[str, str] = {
-    **dict.fromkeys(
-        ("abandon", "belong_to_model", "post_updater", "resting", "set_updaters", "states_of"), _OPTIMIZER
-    ),
+    **dict.fromkeys(("abandon", "belong_to_model", "post_updater", "resting", "set_updaters"), _OPTIMIZER),
     **dict.fromkeys(
         ("builder_fields", "builder_ignored", "builder_names", "builder_unused", "builder_verbs"), _BUILDER
     ),

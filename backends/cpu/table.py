@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..dispatch import Choice, Table, always
 from ..generic import spatial
-from . import accelerated, batch_norm, convolution, depthwise, pooled_rows, stacks
+from . import accelerated, batch_norm, channel_groups, convolution, depthwise, pooled_rows, stacks
 from .accelerated import by_onednn
 
 TABLE: Table = {
@@ -47,6 +47,16 @@ TABLE: Table = {
         Choice(accelerated.has_saved, by_onednn("convolution", "depthwise_back")),
         Choice(depthwise.bands_have_served, depthwise.back_by_bands),
     ),
+    "grouped": (
+        Choice(accelerated.convolves_soundly, by_onednn("convolution", "convolved")),
+        Choice(channel_groups.groups_are_of_images, channel_groups.one_by_one),
+    ),
+    "grouped_backward": (
+        Choice(accelerated.has_saved, by_onednn("convolution", "backward")),
+        Choice(channel_groups.groups_are_saved, channel_groups.back_one_by_one),
+    ),
+    "grouped_deconv": (Choice(accelerated.convolves_soundly, by_onednn("convolution", "grouped_transposed")),),
+    "grouped_deconv_backward": (Choice(accelerated.has_saved, by_onednn("convolution", "grouped_transposed_back")),),
     "im2col": (Choice(always, convolution.im2col),),
     # ---- pooling
     "avg_pool": (Choice(accelerated.averages, by_onednn("pooling", "means")),),

@@ -62,17 +62,22 @@ __device__ inline int cells_inside(int output, int kernel, int stride, int dilat
     return count;
 }
 
-__device__ inline real divisor(const Geometry &g, long long count_padding, int y, int x)
+// The last windows of an axis may hang over: those cells count in no mean.
+__device__ inline real divisor(
+    const Geometry &g, long long count_padding, long long over_h, long long over_w, int y, int x)
 {
-    if (count_padding)
-        return (real)(g.kernel_h * g.kernel_w);
+    if (count_padding) {
+        int high = g.kernel_h - (y == g.out_h - 1 ? (int)over_h : 0);
+        return (real)(high * (g.kernel_w - (x == g.out_w - 1 ? (int)over_w : 0)));
+    }
     int rows = cells_inside(y, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top, g.height);
     int columns = cells_inside(x, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left, g.width);
     return (real)(rows * columns);
 }
 
 extern "C" __global__ void avg_pool(
-    const real *__restrict__ image, real *__restrict__ out, const Geometry g, long long count_padding)
+    const real *__restrict__ image, real *__restrict__ out, const Geometry g, long long count_padding,
+    long long over_h, long long over_w)
 {
     long long i = thread_number();
     if (i >= g.total)
@@ -80,18 +85,19 @@ extern "C" __global__ void avg_pool(
     Place p = place_of(i, g, g.out_h, g.out_w);
     real sum = 0;
     visit_cells(g, p, [&](int, int y, int x) { sum += element(image, g, p.n, p.c, y, x); });
-    out[i] = sum / divisor(g, count_padding, p.y, p.x);
+    out[i] = sum / divisor(g, count_padding, over_h, over_w, p.y, p.x);
 }
 
 extern "C" __global__ void avg_pool_backward(
-    const real *__restrict__ epsilon, real *__restrict__ gradient, const Geometry g, long long count_padding)
+    const real *__restrict__ epsilon, real *__restrict__ gradient, const Geometry g, long long count_padding,
+    long long over_h, long long over_w)
 {
     long long i = thread_number();
     if (i >= g.total)
         return;
     Place p = place_of(i, g, g.height, g.width);
     gradient[i] = sum_of_windows(g, p, [&](int, int y, int x) {
-        return element(epsilon, g, p.n, p.c, y, x) / divisor(g, count_padding, y, x);
+        return element(epsilon, g, p.n, p.c, y, x) / divisor(g, count_padding, over_h, over_w, y, x);
     });
 }
 

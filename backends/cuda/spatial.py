@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from backends.typing import Array, CupyArray
 
-from ..generic import spatial
+from ..generic import channel_groups, spatial
 from ..generic.normalizing import over_channels
 from ..generic.window import Window
 from ..signatures import (
@@ -28,6 +28,8 @@ from . import REALS, geometry
 
 if TYPE_CHECKING:
     from .cupy_backend import CupyBackend
+
+MOST_GROUPS = 16  # of channels, for which a launch each is made
 
 
 class Image(NamedTuple):
@@ -53,6 +55,21 @@ def goes_back(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
     """Tell whether they have, and take the gradients, too."""
     saved = given.saved
     return has_image(backend, given) and backend.convolutions.serves(given.window, saved.x, given.W, *given.gradients)
+
+
+def convolves_groups(backend: CupyBackend, given: Convolution[CupyArray]) -> bool:
+    """Tell whether our kernels convolve such groups, of images, and they are so few that each is worth a launch."""
+    W = given.W
+    few = given.x.ndim == 4 and len(W) <= MOST_GROUPS and W.shape[2] > 1
+    return few and backend.convolutions.serves(given.window, given.x, W[0], given.b) and W.flags.c_contiguous
+
+
+def goes_back_in_groups(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
+    """Tell whether they have, and take the gradients, too."""
+    W, (W_gradient, b_gradient) = given.W, given.gradients
+    if not has_image(backend, given) or not (W.flags.c_contiguous and W_gradient.flags.c_contiguous):
+        return False
+    return backend.convolutions.serves(given.window, given.saved.x, W[0], W_gradient[0], b_gradient)
 
 
 def has_image(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
@@ -132,6 +149,40 @@ def _back(
     return image
 
 
+def grouped(backend: CupyBackend, given: Convolution[CupyArray]) -> tuple[Array, object]:
+    """Convolve every group without columns in memory, by a launch each."""
+    x, W, b, window, buffers, activate, _ = given
+    groups, n_out, channels = W.shape[:3]
+    z = buffers("z", (x.shape[0], groups * n_out, *window.out))
+    for number in range(groups):
+        inputs, outputs = channel_groups.of_group(number, channels), channel_groups.of_group(number, n_out)
+        bias = None if b is None else b.reshape(-1)[outputs]
+        backend.convolutions.forward(x[:, inputs], W[number], bias, window, z[:, outputs])
+    if activate is not None:
+        activate(z)
+    return z, Image(x)
+
+
+def grouped_backward(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> Array | None:
+    """Go back from every group without columns in memory, by two launches each."""
+    delta, saved, W, window, (W_gradient, b_gradient), buffers, need_epsilon = given
+    delta, (groups, n_out, channels) = like(delta, W), W.shape[:3]
+    image = buffers("epsilon", saved.x.shape) if need_epsilon else None
+    for number in range(groups):
+        inputs, outputs = channel_groups.of_group(number, channels), channel_groups.of_group(number, n_out)
+        bias, share = None if b_gradient is None else b_gradient.reshape(-1)[outputs], delta[:, outputs]
+        backend.convolutions.gradients(saved.x[:, inputs], share, None, W_gradient[number], bias, window)
+        if image is not None:
+            backend.convolutions.epsilon(share, None, W[number], window, image[:, inputs])
+    return image
+
+
+def grouped_back_by_columns(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> Array | None:
+    """Gather the columns of all groups after all."""
+    columns = backend.im2col(given.saved.x, given.window, given.buffers)
+    return channel_groups.grouped_backward(backend, given._replace(saved=columns))
+
+
 def conv2d_max_pool(backend: CupyBackend, given: PooledConvolution[CupyArray]) -> tuple[Array, object]:
     """Convolve, then pool and add the bias in one launch."""
     x, W, b, _, (window, pool), buffers, _, inner = given
@@ -176,15 +227,16 @@ def avg_pool(backend: CupyBackend, given: AveragePooling[CupyArray]) -> tuple[Ar
     x, window, count_padding, buffers = given
     out = buffers("pooled", (*x.shape[:2], *window.out))
     counted = int(count_padding or not window.has_padding)
-    _run(backend, "avg_pool", window, (like(x, out),), (out,), counted)
-    return out, counted
+    counts = (counted, *window.overhang)
+    _run(backend, "avg_pool", window, (like(x, out),), (out,), *counts)
+    return out, counts
 
 
 def avg_pool_backward(backend: CupyBackend, given: PoolingBack[CupyArray]) -> Array:
     """Spread errors in one launch."""
     epsilon, saved, window, buffers = given
     image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
-    _run(backend, "avg_pool_backward", window, (like(epsilon, image),), (image,), saved)
+    _run(backend, "avg_pool_backward", window, (like(epsilon, image),), (image,), *saved)
     return image
 
 

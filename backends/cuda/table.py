@@ -18,6 +18,11 @@ TABLE: Table = {
     ),
     "conv2d_max_pool": (Choice(spatial.pools_what_is_biased, spatial.conv2d_max_pool),),
     "conv2d_max_pool_backward": (Choice(spatial.goes_back_from_pooled, spatial.conv2d_max_pool_backward),),
+    "grouped": (Choice(spatial.convolves_groups, spatial.grouped),),
+    "grouped_backward": (
+        Choice(spatial.goes_back_in_groups, spatial.grouped_backward),
+        Choice(spatial.has_image, spatial.grouped_back_by_columns),  # as of conv2d_backward
+    ),
     "im2col": (Choice(spatial.is_real_image, spatial.im2col),),
     "col2im": (Choice(spatial.is_real_image, spatial.col2im),),
     "avg_pool": (Choice(always, spatial.avg_pool),),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
-from ..signatures import AveragePooling, NormPooling, NormPoolingBack, PoolingBack, Sliding
+from ..signatures import AveragePooling, NormPooling, NormPoolingBack, PoolingBack, Sliding, StochasticPooling
 from .spatial import BATCH_FIRST, BATCH_LAST, cropped, gradient_image, padded
 from .window import Window
 
@@ -120,11 +120,78 @@ def _sides(cells: Array, window: Window) -> tuple[Array, Array]:
     return cells[:, : 2 * out_h, 0 : 2 * out_w : 2, :], cells[:, : 2 * out_h, 1 : 2 * out_w : 2, :]
 
 
+def max_places(backend: Backend, given: Sliding[Array]) -> Array:
+    """Return where in the plane ``[H, W]`` every window has its maximum, as numbers ``row * W + column``.
+
+    Returns
+    -------
+    array ``[N, C, out_h, out_w]``
+        Of the dtype of `x`; the first in row-major order among equals, as `max_pool` has it.
+    """
+    x, window, buffers = given
+    cells = padded(backend, x, window, -float("inf"), buffers)
+    shape, width = (*x.shape[:2], *window.out), window.size[1]
+    best, larger = (buffers("best", shape), buffers("larger", shape, "bool"))
+    best, larger = backend.permute(best, BATCH_LAST), backend.permute(larger, BATCH_LAST)
+    places = buffers("places", shape)
+    best_place = backend.permute(places, BATCH_LAST)
+    backend.fill(best, -float("inf"))
+    backend.fill(best_place, 0.0)
+    for row, column, rows, columns in window.cells:  # of a window in the corner: of others, what is added below
+        candidate = cells[:, rows, columns, :]
+        place = row * window.dilation[0] * width + column * window.dilation[1]
+        backend.put_where(best_place, place, backend.greater(candidate, best, larger))
+        backend.maximum(best, candidate, best)
+    corners = [
+        [
+            (down * window.stride[0] - window.pad_before[0]) * width + across * window.stride[1] - window.pad_before[1]
+            for across in range(window.out[1])
+        ]
+        for down in range(window.out[0])
+    ]
+    moved = backend.reshape(backend.asarray(corners, backend.dtype_name(x)), (1, *window.out, 1))
+    backend.add(best_place, moved, best_place)
+    return places
+
+
+def stochastic_pool(backend: Backend, given: StochasticPooling[Array]) -> tuple[Array, object]:
+    """Return a cell of every window, drawn with its value as weight; cells are not negative, and padding is 0.
+
+    The cell is the first at which the sum of those up to it reaches the draw's share of the sum of all.
+
+    Returns
+    -------
+    out : array ``[N, C, out_h, out_w]``
+    saved : which cell it is, for `max_pool_backward`
+    """
+    x, draws, window, buffers = given
+    cells = padded(backend, x, window, 0.0, buffers)
+    shape = (*x.shape[:2], *window.out)
+    out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
+    drawn, number_drawn = backend.permute(out, BATCH_LAST), backend.permute(winner, BATCH_LAST)
+    reached, sums = (backend.permute(buffers(name, shape), BATCH_LAST) for name in ("reached", "sums"))
+    beyond = backend.permute(buffers("larger", shape, "bool"), BATCH_LAST)
+    backend.fill(sums, 0.0)
+    for _, _, rows, columns in window.cells:
+        backend.add(sums, cells[:, rows, columns, :], sums)
+    backend.multiply(sums, backend.permute(draws, BATCH_LAST), sums)
+    backend.fill(reached, 0.0)
+    backend.fill(number_drawn, 0)
+    backend.assign(drawn, cells[:, window.cells[0][2], window.cells[0][3], :])
+    for number, (_, _, rows, columns) in enumerate(window.cells[1:], 1):
+        _, _, *before = window.cells[number - 1]
+        backend.add(reached, cells[:, *before, :], reached)
+        backend.greater(sums, reached, beyond)
+        backend.put_where(number_drawn, number, beyond)
+        backend.put_where(drawn, cells[:, rows, columns, :], beyond)
+    return out, winner
+
+
 # ---- average
 
 
 def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, object]:
-    """Return the mean of every window, over its real cells or, with `count_padding`, over all of them."""
+    """Return the mean of every window, over its real cells or, with `count_padding`, over all but the overhang."""
     x, window, count_padding, buffers = given
     cells = padded(backend, x, window, 0.0, buffers)
     out = buffers("pooled", (*x.shape[:2], *window.out))
@@ -133,10 +200,11 @@ def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, obj
     for _, _, rows, columns in window.cells:
         backend.add(total, cells[:, rows, columns, :], total)
     divisor: Array | float
-    if count_padding or not window.has_padding:
+    if not window.rounds_up and (count_padding or not window.has_padding):
         divisor = float(window.kernel[0] * window.kernel[1])
     else:
-        counts = backend.asarray(window.real_cells(), backend.dtype_name(x))
+        cells_of_each = window.padded_cells() if count_padding else window.real_cells()
+        counts = backend.asarray(cells_of_each, backend.dtype_name(x))
         divisor = backend.reshape(counts, (1, *window.out, 1))
     backend.divide(total, divisor, total)
     return out, divisor

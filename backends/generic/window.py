@@ -23,6 +23,8 @@ class Window:
         In elements of the input. Without stride and dilation 1.
     pad_before, pad_after : tuple of int
         Rows above and below, columns left and right. Without them 0.
+    overhang : tuple of int
+        Of `pad_after`, what windows that are rounded up need beyond the padding: no mean counts it. Without it 0.
     """
 
     size: Sizes
@@ -31,9 +33,10 @@ class Window:
     dilation: Sizes = ()
     pad_before: Sizes = ()
     pad_after: Sizes = ()
+    overhang: Sizes = ()
 
     def __post_init__(self) -> None:
-        for name, usual in (("stride", 1), ("dilation", 1), ("pad_before", 0), ("pad_after", 0)):
+        for name, usual in (("stride", 1), ("dilation", 1), ("pad_before", 0), ("pad_after", 0), ("overhang", 0)):
             object.__setattr__(self, name, getattr(self, name) or (usual,) * len(self.size))
 
     @cached_property
@@ -67,6 +70,11 @@ class Window:
         return tuple(slice(self.pad_before[axis], self.pad_before[axis] + self.size[axis]) for axis in self.axes)
 
     @cached_property
+    def rounds_up(self) -> bool:
+        """Whether the last window of any axis ends beyond the padding."""
+        return any(self.overhang)
+
+    @cached_property
     def tiles_exactly(self) -> bool:
         """True when windows of stride == kernel cover disjoint cells without dilation or padding."""
         return self.stride == self.kernel and set(self.dilation) == {1} and not self.has_padding
@@ -93,9 +101,16 @@ class Window:
 
     def real_cells(self) -> list[list[int]]:
         """Count, for every output position, the window's cells that are not padding. ``[out_h][out_w]``, two axes."""
+        return self._cells_within([(place.start, place.stop) for place in self.interior])
+
+    def padded_cells(self) -> list[list[int]]:
+        """Count the window's cells that are the image's or padding, but not overhang. ``[out_h][out_w]``, two axes."""
+        return self._cells_within([(0, self.padded[axis] - self.overhang[axis]) for axis in self.axes])
+
+    def _cells_within(self, bounds: list[tuple[int, int]]) -> list[list[int]]:
+        """Count, for every output position, the window's cells within bounds of the padded image."""
         per_axis = []
-        for axis in (0, 1):
-            first, last = self.pad_before[axis], self.pad_before[axis] + self.size[axis]
+        for axis, (first, last) in enumerate(bounds):
             starts = [position * self.stride[axis] for position in range(self.out[axis])]
             offsets = [cell * self.dilation[axis] for cell in range(self.kernel[axis])]
             per_axis.append([sum(first <= start + offset < last for offset in offsets) for start in starts])

@@ -160,6 +160,25 @@ def transposed_back(given: DeconvolutionBack[NumpyArray]) -> NumpyArray | None:
     return backward(ConvolutionBack(delta, saved, saved.W, window, gradients, buffers, need_epsilon))
 
 
+def grouped_transposed(given: Convolution[NumpyArray]) -> tuple[NumpyArray, Saved]:
+    """Spread cells over windows, by groups."""
+    W = _turned_in_groups(given.W)
+    z, saved = forward(given._replace(W=W), given.window.size, TRANSPOSED)
+    return z, saved._replace(W=W)
+
+
+def grouped_transposed_back(given: DeconvolutionBack[NumpyArray]) -> NumpyArray | None:
+    """Go back from `grouped_transposed`."""
+    delta, saved, window, (W_gradient, b_gradient), buffers, need_epsilon = given
+    gradients = _turned_in_groups(W_gradient), b_gradient
+    return backward(ConvolutionBack(delta, saved, saved.W, window, gradients, buffers, need_epsilon))
+
+
+def _turned_in_groups(W: NumpyArray) -> NumpyArray:
+    """View the weights ``[groups, C, n_out, *kernel]`` as ``[groups, n_out, C, *kernel]``."""
+    return W.transpose(0, 2, 1, *range(3, W.ndim))
+
+
 def _turned(W: NumpyArray) -> NumpyArray:
     """View the weights ``[C, n_out, *kernel]`` of a transposed convolution as ``[n_out, C, *kernel]``."""
     return W.transpose(1, 0, *range(2, W.ndim))

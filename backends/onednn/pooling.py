@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from backends.typing import NumpyArray
 
 from ..generic.window import Window
@@ -67,7 +69,18 @@ def largest(given: Sliding[NumpyArray]) -> NumpyArray:
 def means(given: AveragePooling[NumpyArray]) -> tuple[NumpyArray, Saved | None]:
     """Take the mean of every window."""
     x, window, count_padding, buffers = given
-    return forward(x, window, MEAN_OF_ALL if count_padding else MEAN_OF_REAL, buffers)
+    out, saved = forward(x, window, MEAN_OF_ALL if count_padding else MEAN_OF_REAL, buffers)
+    if count_padding:
+        _leave_out_overhang(out, window)
+    return out, saved
+
+
+def _leave_out_overhang(x: NumpyArray, window: Window) -> None:
+    """Turn means of all cells, or their errors, into those of all but the overhang, which only last windows have."""
+    for axis, beyond in enumerate(window.overhang, 2):
+        if beyond:
+            last = x[(*(slice(None),) * axis, -1)]
+            np.multiply(last, window.kernel[axis - 2] / (window.kernel[axis - 2] - beyond), out=last)
 
 
 def means_of_real(given: Sliding[NumpyArray]) -> tuple[NumpyArray, Saved | None]:
@@ -92,8 +105,13 @@ def forward(
 
 def back(given: PoolingBack[NumpyArray]) -> NumpyArray:
     """Return dL/dx ``[N, C, ...]``, channels innermost."""
-    epsilon, saved, _, buffers = given
+    epsilon, saved, window, buffers = given
     kernel = primitive("pooling_backward", (*saved.arguments, saved.kernel))
+    if window.rounds_up and saved.arguments[0] == MEAN_OF_ALL:
+        share = channels_innermost(buffers, "onednn_share", tuple(epsilon.shape))
+        np.copyto(share, epsilon)
+        _leave_out_overhang(share, window)
+        epsilon = share
     reads = {DIFF_DST: with_channels_innermost(in_float32(epsilon), buffers, "onednn_delta")}
     if saved.workspace is not None:
         reads[WORKSPACE] = saved.workspace

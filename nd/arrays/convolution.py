@@ -136,6 +136,33 @@ def make_deconv_window(
     return make_window(who, tuple(sizes), kernel, stride, padding, dilation, "truncate")
 
 
+def make_rounded_up_window(who: str, size: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes) -> Window:
+    """Compute where the windows of a pooling lie whose number is rounded up: ceil((in - k + 2p) / s) + 1.
+
+    The last window may hang over the padding. It is left out where it would begin behind the last cell. The rest is as
+    for `make_window`, without dilation.
+
+    Raises
+    ------
+    ShapeError
+        There would be no window.
+
+    Notes
+    -----
+    Source: BVLC Caffe, pooling_layer.cpp. Differs: Caffe leaves out windows of no cell only where there is padding.
+    """
+    after, overhang = list(padding), [0] * len(size)
+    for axis, (length, cells, step, pad) in enumerate(zip(size, kernel, stride, padding, strict=True)):
+        span = length + 2 * pad - cells
+        if span <= -step:
+            _check_fit(who, _AXES[axis - len(size)], length, cells, step, pad, 1, strict=False)
+        last = -(-span // step) * step  # where the last window begins in the padded input
+        if last < length + pad:
+            overhang[axis] = last - span
+            after[axis] += overhang[axis]
+    return Window(tuple(size), tuple(kernel), tuple(stride), (), tuple(padding), tuple(after), tuple(overhang))
+
+
 def per_axis(who: str, name: str, value: int | Sequence[int], least: int, count: int) -> Sizes:
     """Return `value` as so many integers of at least `least`; one integer stands for all.
 
@@ -241,6 +268,16 @@ def col2im(
     return backend.col2im(col, window, backend.fresh_buffers(backend.dtype_name(col)))
 
 
+def columns_of(x: Array, window: Window, buffers: Buffers) -> Array:
+    """Gather the cells under every window, as `im2col`; see `backends.generic.spatial`."""
+    return state.backend.im2col(x, window, buffers)
+
+
+def add_columns(columns: Array, window: Window, buffers: Buffers) -> Array:
+    """Add the cells of every window back, as `col2im`; see `backends.generic.spatial`."""
+    return state.backend.col2im(columns, window, buffers)
+
+
 def conv2d(
     x: Array,
     W: Array,
@@ -302,6 +339,16 @@ def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, object]
 def max_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
     """Hand every element of epsilon to the cell that won."""
     return state.backend.max_pool_backward(epsilon, saved, window, buffers)
+
+
+def max_places(x: Array, window: Window, buffers: Buffers) -> Array:
+    """Return where every window has its maximum, ``row * W + column``; see `backends.generic.pooling`."""
+    return state.backend.max_places(x, window, buffers)
+
+
+def stochastic_pool(x: Array, draws: Array, window: Window, buffers: Buffers) -> tuple[Array, object]:
+    """Return a drawn cell of every window; `max_pool_backward` leads back. See `backends.generic.pooling`."""
+    return state.backend.stochastic_pool(x, draws, window, buffers)
 
 
 def avg_pool(x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, object]:

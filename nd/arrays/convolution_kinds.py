@@ -79,6 +79,48 @@ def depthwise_backward(
     return state.backend.depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
 
 
+def grouped(
+    x: Array,
+    W: Array,
+    b: Array | None,
+    window: Window,
+    buffers: Buffers,
+    activate: Callable[[Array], object] | None = None,
+) -> tuple[Array, object]:
+    """Convolve groups of channels of x with ``W [groups, n_out, C, *kernel]``; see `backends.generic.channel_groups`."""
+    return state.backend.grouped(x, W, b, window, buffers, activate)
+
+
+def grouped_backward(
+    delta: Array,
+    saved: object,
+    W: Array,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic.channel_groups`."""
+    return state.backend.grouped_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+
+
+def grouped_deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, object]:
+    """Return transposed convolutions by groups, ``W [groups, C, n_out, *kernel]``; see `backends.generic.channel_groups`."""
+    return state.backend.grouped_deconv(x, W, b, window, buffers)
+
+
+def grouped_deconv_backward(
+    delta: Array,
+    saved: object,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic.channel_groups`."""
+    return state.backend.grouped_deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
+
+
 def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, object]:
     """Convolve with weights of every position's own, ``W [positions, C * cells, n_out]``; see `backends.generic`."""
     return state.backend.locally_connected(x, W, b, window, buffers)

@@ -126,12 +126,15 @@ class ImageDataSetIterator(CountingIterator[DataSet], DataSetIterator):
 
 
 class ArrayPool:
-    """Hands out float32 arrays, and hands one out again when whoever had it, or a view of it, has let it go.
+    """Hands out arrays, float32 by default, and one again when whoever had it, or a view of it, has let it go.
 
     A minibatch handed out belongs to its reader; one that keeps minibatches gets new memory for every one.
     """
 
-    def __init__(self) -> None:
+    _dtype = "float32"  # of pools in pickles of older releases
+
+    def __init__(self, dtype: str = "float32") -> None:
+        self._dtype = dtype
         self._arrays: list[np.ndarray] = []
 
     def take(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -139,7 +142,7 @@ class ArrayPool:
         for index in range(len(self._arrays)):
             if self._arrays[index].shape == shape and _references(self._arrays, index) == _UNHELD:
                 return self._arrays[index]
-        self._arrays = [np.empty(shape, np.float32), *self._arrays[: MOST_KEPT - 1]]
+        self._arrays = [np.empty(shape, self._dtype), *self._arrays[: MOST_KEPT - 1]]
         return self._arrays[0]
 
 

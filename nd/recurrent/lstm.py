@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from nd.activations import Activation
 from nd.typing import Array
 
-from ..arrays.arithmetic import channel_sums, muli, multiply
+from ..arrays.arithmetic import channel_sums, muli, multiply, sum_into
 from ..arrays.creation import assign, fill, permute, reshape, reshape_view
 from ..state import state as current
 from .cell import Cell, Errors, Peepholes, Slopes
@@ -25,7 +25,7 @@ class LstmWeights(NamedTuple):
     RW: Array
     """Of the output before ``[4, H, H]``."""
     b: Array
-    """``[4, 1, H]``."""
+    """``[4, 1, H]``, or ``[4, N, H]`` where every example has its own."""
     peepholes: Peepholes | None = None
     """From the memory to forget, output and input gate, each ``[1, H]``; None without."""
 
@@ -48,6 +48,17 @@ class LstmPass(NamedTuple):
     """Output ``[T + 1, N, H]``, masked."""
     mask: Array | None
     """``[T, N, 1]``."""
+    carried: Array | None = None
+    """What output and memory are multiplied by before each step ``[T, N, 1]``."""
+    entered: Array | None = None
+    """Output and memory after that ``[2, T, N, H]``; None where nothing is multiplied."""
+
+    def before(self, steps: slice) -> tuple[Array, Array]:
+        """Return output and memory that come into such steps, each ``[T, N, H]``."""
+        if self.entered is not None:
+            return self.entered[0, steps, ...], self.entered[1, steps, ...]
+        places = self.order.before(steps)
+        return self.h[places, ...], self.c[places, ...]
 
     @property
     def outputs(self) -> Array:
@@ -101,9 +112,10 @@ class Lstm:
         c_t = f c_(t-1) + g i
         h_t = o act(c_t)
 
-    With peepholes p c_(t-1) is added to z_f and z_g, and p c_t to z_o. A mask multiplies h_t and c_t. The products with
-    the input of all steps are one for each gate, and so are the gradients of the weights. What belongs to one gate lies
-    together in a step, so that it is gone over in one stretch. Source: DL4J ``LSTMHelpers``.
+    With peepholes p c_(t-1) is added to z_f and z_g, and p c_t to z_o. A mask multiplies h_t and c_t, and `carried`
+    h_(t-1) and c_(t-1) on their way into a step, not as outputs. The products with the input of all steps are one for
+    each gate, and so are the gradients of the weights. What belongs to one gate lies together in a step, so that it is
+    gone over in one stretch. Source: DL4J ``LSTMHelpers``.
     """
 
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
@@ -120,6 +132,7 @@ class Lstm:
         buffer: Buffers,
         training: bool = False,
         reverse: bool = False,
+        carried: Array | None = None,
     ) -> LstmPass | WholePass:
         """Run all steps, in one go where the backend has a way for these units.
 
@@ -135,20 +148,22 @@ class Lstm:
             For activations that ask for it.
         reverse : bool
             Whether the last step comes first.
+        carried : array ``[N, T]``, optional
+            What output and memory before each step are multiplied by: 0 where another series begins.
         """
-        if mask is None and self._cell.gates.plain:
+        if mask is carried is None and self._cell.gates.plain:
             steps = reshape(rows_of(x), (x.shape[2], *x.shape[:2]))
             ran = current.backend.lstm(steps, weights, state, training, reverse, buffer)
             if ran is not None:
                 return WholePass(steps, state, reverse, training, ran)
-        return self._step_by_step(x, weights, state, mask, buffer, training, reverse)
+        return self._step_by_step(x, weights, state, (mask, carried), buffer, training, reverse)
 
     def _step_by_step(
         self,
         x: Array,
         weights: LstmWeights,
         state: tuple[Array, ...],
-        mask: Array | None,
+        masks: tuple[Array | None, Array | None],
         buffer: Buffers,
         training: bool,
         reverse: bool,
@@ -161,7 +176,9 @@ class Lstm:
         a = z if gates.overwrites else stack_memory(buffer, "gates", (length, 4, n, width), 1)
         c, h = (in_c_order(buffer, name, (length + 1, n, width)) for name in ("c", "h"))
         squashed = in_c_order(buffer, "squashed", (length, n, width))
-        passed = LstmPass(rows, Order(length, reverse), z, a, c, squashed, h, steps_of_mask(mask))
+        mask, carried = (steps_of_mask(one) for one in masks)
+        entered = None if carried is None else in_c_order(buffer, "entered", (2, length, n, width))
+        passed = LstmPass(rows, Order(length, reverse), z, a, c, squashed, h, mask, carried, entered)
         for place, start in zip((h, c), state, strict=True):
             assign(place[passed.order.start, ...], start)
         of_input = stack_memory(buffer, "delta", (4, length, n, width))  # where later the errors are
@@ -169,14 +186,18 @@ class Lstm:
         of_output = stack_memory(buffer, "product", (4, n, width))
         b = weights.b if self._cell.fused else assign(stack_memory(buffer, "b", (4, n, width)), weights.b)
         for t, before, behind in passed.order.steps:
-            current.backend.products_with(h[before, ...], weights.RW, of_output)
+            h_before, c_before = h[before, ...], c[before, ...]
+            if carried is not None and entered is not None:
+                h_before = multiply(h_before, carried[t, ...], entered[0, t, ...])
+                c_before = multiply(c_before, carried[t, ...], entered[1, t, ...])
+            current.backend.products_with(h_before, weights.RW, of_output)
             self._cell.forward(
                 (of_input[:, t, ...], of_output, b),
                 z[t, ...],
                 a[t, ...],
-                (c[before, ...], c[behind, ...], squashed[t, ...], h[behind, ...]),
+                (c_before, c[behind, ...], squashed[t, ...], h[behind, ...]),
                 weights.peepholes,
-                None if passed.mask is None else passed.mask[t, ...],
+                None if mask is None else mask[t, ...],
                 training,
                 halves,
             )
@@ -227,7 +248,7 @@ class Lstm:
                 below = current.backend.lstm_back(passed.ran, epsilon, grads)
                 return series_of(below) if needs_epsilon else None
             x, start = series_of(passed.x), passed.start
-            passed = self._step_by_step(x, weights, start, None, buffer, passed.training, passed.reverse)
+            passed = self._step_by_step(x, weights, start, (None, None), buffer, passed.training, passed.reverse)
         _, n, width = passed.c.shape
         every, span = self._slopes(passed, buffer), passed.order.last(back_length)
         self._cell.begin_back(every)
@@ -241,6 +262,9 @@ class Lstm:
             added, mask = None, None if passed.mask is None else passed.mask[t, ...]
             if later is not None:
                 added = current.backend.sum_of_products(every.dz[:, later, ...], RW_T, of_later, products)
+                if passed.carried is not None:
+                    muli(added, passed.carried[later, ...])
+                    muli(dc, passed.carried[later, ...])
             self._cell.back(every, t, Errors(errors[t, ...], dc, added, of_later, weights.peepholes, mask))
             later = t
         return self._of_all_steps(passed, every.dz, weights, grads, buffer, needs_epsilon, span)
@@ -249,7 +273,7 @@ class Lstm:
         """Return what the slopes of all steps are written from, and memory for them."""
         length, _, n, width = passed.gates.shape
         all_steps = slice(0, length)
-        c_before, c = passed.c[passed.order.before(all_steps), ...], passed.c[passed.order.behind(all_steps), ...]
+        c_before, c = passed.before(all_steps)[1], passed.c[passed.order.behind(all_steps), ...]
         z, a = (permute(steps, (1, 0, 2, 3)) for steps in (passed.z, passed.gates))
         delta, shape = stack_memory(buffer, "delta", (4, length, n, width)), passed.squashed.shape
         return Slopes(delta, z, a, c_before, c, passed.squashed, in_c_order(buffer, "memory_slope", shape))
@@ -268,14 +292,19 @@ class Lstm:
         _, n, width = passed.c.shape
         rows, places = slice(span.start * n, span.stop * n), passed.order
         deltas = reshape_view(delta[:, span, ...], (4, -1, width))
-        h_before = reshape_view(passed.h[places.before(span), ...], (-1, width))
+        h_before = reshape_view(passed.before(span)[0], (-1, width))
         x = passed.x[rows, :]
-        current.backend.gradients_of_products(x, deltas, grads.W, grads.b)
+        of_examples = grads.b.shape[1] != 1
+        current.backend.gradients_of_products(x, deltas, grads.W, None if of_examples else grads.b)
+        if of_examples:
+            sum_into(delta[:, span, ...], 1, grads.b)
         current.backend.gradients_of_products(h_before, deltas, grads.RW, None)
         if grads.peepholes is not None:
-            seen = (places.before(span), places.behind(span), places.before(span))
-            for k, steps, gradient in zip((FORGET, OUTPUT, INPUT), seen, grads.peepholes, strict=True):
-                assign(gradient, channel_sums(deltas[k, ...], reshape_view(passed.c[steps, ...], (-1, width))))
+            before, behind = passed.before(span)[1], passed.c[places.behind(span), ...]
+            for k, seen, gradient in zip(
+                (FORGET, OUTPUT, INPUT), (before, behind, before), grads.peepholes, strict=True
+            ):
+                assign(gradient, channel_sums(deltas[k, ...], reshape_view(seen, (-1, width))))
         if not needs_epsilon:
             return None
         below = in_c_order(buffer, "below", (places.length, n, x.shape[1]))

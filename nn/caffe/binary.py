@@ -10,7 +10,8 @@ from nd import ConfigurationError, FormatError
 from nd.extras import optional
 
 from ..files.findings import ModelFileWarning
-from .schema import Message, check_message, message_class, submessages
+from .own_fields import is_own
+from .schema import Message, check_message, kind_of, message_class, submessages
 from .schema.counting import check_bytes
 from .text import MOST_LISTED, check_complete
 
@@ -89,13 +90,14 @@ def to_bytes(message: Message, who: str = "to_bytes") -> bytes:
 
 
 def unknown_fields(message: Message) -> list[UnknownField]:
-    """Return the fields of a message, and of all within, that Caffe does not have."""
+    """Return the fields of a message, and of all within, that neither Caffe has nor this library adds."""
     check_message("unknown_fields", message)
     library = optional("nn.caffe", "google.protobuf.unknown_fields", "protobuf", "caffe")
     return [
         UnknownField(path, inner.DESCRIPTOR.name, field.field_number)
         for path, inner in submessages(message)
         for field in library.UnknownFieldSet(inner)
+        if not is_own(kind_of(inner), field)
     ]
 
 

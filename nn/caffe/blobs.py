@@ -118,10 +118,10 @@ def _put(blob: Message, field: str, array: Array) -> None:
     double = nd.dtype_name(array) == "float64"
     host = nd.to_host(nd.astype(array, "float64" if double else "float32"))
     content = (host if sys.byteorder == "little" else host.byteswap()).tobytes()
-    blob.MergeFromString(_TAGS[f"double_{field}" if double else field] + _varint(len(content)) + content)
+    blob.MergeFromString(_TAGS[f"double_{field}" if double else field] + varint(len(content)) + content)
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
     """Return a number in groups of seven bits, the lowest first, each but the last one with its highest bit set."""
     groups = []
     while number > 0x7F:

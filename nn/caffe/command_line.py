@@ -1,4 +1,4 @@
-"""``python -m nn.caffe convert IN OUT`` and ``convert-mnist``."""
+"""``python -m nn.caffe``: ``convert``, ``convert-mnist``, and Caffe's own commands, ``train`` and others."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .files import HDF5_SIGNATURE, read_net, read_solver, write_message
 from .hdf5 import ENDINGS
 from .schema import Message, new
 from .snapshots import read_state, read_weights, write_state, write_weights
+from .solving.commands import add_commands
 
 _STATE = ".solverstate"
 _DROP = "unknown='drop'"  # what an error advises programs to write
@@ -25,6 +26,8 @@ _EXAMPLES = """examples:
   python -m nn.caffe convert x.caffemodel x.caffemodel.h5         weights as HDF5
   python -m nn.caffe convert x.solverstate.h5 x.solverstate       and back
   python -m nn.caffe convert-mnist                                the databases in examples/mnist
+  python -m nn.caffe train --solver lenet_solver.prototxt         and so on, as Caffe's own command line
+  python -m nn.caffe test --model net.prototxt --weights x.caffemodel --iterations 100
 """
 
 
@@ -83,11 +86,12 @@ def _is_hdf5(source: str) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m nn.caffe",
-        description="Convert Caffe's files, and write MNIST as Caffe reads it.",
+        description="Train, test and time Caffe's nets, and convert its files.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    add_commands(commands)
     command = commands.add_parser("convert", help="A net, solver, weights or a solver's state as another kind of file.")
     command.add_argument("source", metavar="IN", help="files of HDF5 are read in a process of their own")
     command.add_argument("target", metavar="OUT", help="its ending tells the kind: .prototxt, .caffemodel, .h5, ...")

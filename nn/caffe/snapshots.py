@@ -16,6 +16,7 @@ from .blobs import array_to_blobproto, blobproto_to_array, has_diff, is_legacy
 from .files import HDF5_SIGNATURE, message_in, write_message
 from .hdf5 import ENDINGS, Hdf5Content, read_hdf5, write_hdf5
 from .naming import layer_text
+from .own_fields import add_extra, extra_as_texts, extra_in_texts, extra_of
 from .schema import Message, check_kind, new
 from .upgrade import upgrade_net_in_place
 
@@ -49,6 +50,8 @@ class SavedState(NamedTuple):
     """Steps of a learning rate with policy multistep that have passed."""
     history: list[Any]
     """Arrays: what the solver keeps for each parameter, in their order; of Adam and AdaDelta first all of one kind."""
+    extra: bytes = b""
+    """What else this library knows of it; not Caffe's, which skips it."""
 
 
 @checked
@@ -74,7 +77,11 @@ def read_weights(source: Source, isolated: bool = False) -> list[SavedLayer]:
     if _is_hdf5("read_weights", source):
         return _layers_in(read_hdf5(_path("read_weights", source), isolated), name_of(source))
     who = name_of(source)
-    net = upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who)
+    return layers_of(upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who), who)
+
+
+def layers_of(net: Message, who: str = "layers_of") -> list[SavedLayer]:
+    """Return the layers of a message of the newest schema that have parameters in it."""
     return [
         SavedLayer(layer.name, _blobs_of(layer, f"{who}: {layer_text(position, layer)}"))
         for position, layer in enumerate(net.layer)
@@ -130,12 +137,11 @@ def read_state(source: Source, isolated: bool = False) -> SavedState:
     if _is_hdf5("read_state", source):
         content = read_hdf5(_path("read_state", source), isolated)
         whole = {name: _whole(content, name, who) for name in ("iter", "current_step")}
-        return SavedState(
-            whole["iter"], content.texts.get("learned_net", ""), whole["current_step"], _history(content, who)
-        )
+        history, extra = _history(content, who), extra_in_texts(content.texts, who)
+        return SavedState(whole["iter"], content.texts.get("learned_net", ""), whole["current_step"], history, extra)
     state = message_in("read_state", source, "SolverState")
     history = [blobproto_to_array(blob, who=f"{who}: history[{at}]") for at, blob in enumerate(state.history)]
-    return SavedState(state.iter, state.learned_net, state.current_step, history)
+    return SavedState(state.iter, state.learned_net, state.current_step, history, extra_of(state))
 
 
 @checked
@@ -145,10 +151,12 @@ def write_state(state: SavedState, target: Target) -> None:
         counts = {"iter": state.iter, "current_step": state.current_step}
         arrays = {name: nd.create([count], "int32") for name, count in counts.items()}
         history = {f"history/{at}": array for at, array in enumerate(state.history)}
-        write_hdf5(target, {**arrays, **history}, {"learned_net": state.learned_net})
+        texts = {"learned_net": state.learned_net, **extra_as_texts(state.extra)}
+        write_hdf5(target, {**arrays, **history}, texts)
         return
     message = new("SolverState", iter=state.iter, learned_net=state.learned_net, current_step=state.current_step)
     message.history.extend(map(array_to_blobproto, state.history))
+    add_extra(message, state.extra)
     write_message(message, target, as_text=False)
 
 

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def draw_params(layer: object, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
-    """Let all parameters of a layer or vertex start, as often as Java does."""
+    """Let all parameters of a layer or vertex start, as often as Java does; one with `draw_own` draws them itself."""
+    draw_own = getattr(layer, "draw_own", None)
+    if draw_own is not None:
+        draw_own(views, vector, rng, label)
+        return
     for _ in range(getattr(layer, "drawings", 1)):
         for view in views:
             _draw_param(layer, view, vector, rng, label)

@@ -19,8 +19,12 @@ from ..terms.params import ParamLayout
 from ..terms.preprocessors import InputPreProcessor
 from .network import OF_NETWORKS, NeuralNetConfiguration
 from .network_formats import NetworkFormats
+from .work import input_type_of
 
 if TYPE_CHECKING:
+    from optimize import Regularization, Updater
+
+    from ..terms.params import ParamView
     from ..vertices.base import VertexConf
 
 
@@ -135,6 +139,8 @@ class NetworkConfiguration(Checked):
     tbptt_exact: bool = False
     compared: ClassVar[tuple[str, ...]] = ()
     """Fields that two configurations of equal networks share, beside those of the training."""
+    scores_penalties: ClassVar[bool] = True
+    """Whether the score has the penalties on the parameters in it."""
     needs_series: ClassVar[bool] = False
     """Whether truncated backprop needs all features and labels to be series."""
 
@@ -204,6 +210,32 @@ class NetworkConfiguration(Checked):
             known |= {Source(number, place): kind for place, kind in enumerate(types[-1].outputs)}
         return types
 
+    def updater_of(self, view: ParamView) -> Updater:
+        """Return the updater of a parameter."""
+        layer: Any = self.nodes[view.layer].conf
+        return layer.updater_of(view.spec.bias)  # type: ignore[no-any-return]
+
+    def regularization_of(self, view: ParamView) -> Sequence[Regularization]:
+        """Return the penalties on a parameter, in the order in which they are applied."""
+        layer: Any = self.nodes[view.layer].conf
+        return layer.regularization_of(view.spec.bias)  # type: ignore[no-any-return]
+
+    @property
+    def clip_norm(self) -> float | None:
+        """Norm to which the gradient of all parameters is cut as one, in the place of layers' own normalisation."""
+        return None
+
+    def ways_back(self) -> Sequence[tuple[tuple[bool, ...], bool]] | None:
+        """Return for every node to which of its inputs something has to come back, and whether it goes back at all.
+
+        None where that follows from what there is to train, as in all of Java's networks.
+        """
+        return None
+
+    def types_for(self, shapes: Sequence[tuple[int, ...]]) -> list[NodeTypes] | None:
+        """Return the types of every node for features of those shapes; None where one is not known."""
+        return self.node_types(list(map(input_type_of, shapes)))
+
     @property
     def losses(self) -> Mapping[Source, float]:
         """Activations that are losses themselves, and their weights, beside the layers of outputs; Java has none."""
@@ -226,8 +258,13 @@ class NetworkConfiguration(Checked):
     def layout(self) -> ParamLayout:
         """Return the place of every parameter in the flat vector."""
         nodes = self.nodes
-        specs = [node.conf.param_specs() if node.params_of is None else () for node in nodes]
-        return ParamLayout(specs, [node.name for node in nodes])
+        specs = [node.conf.param_specs() for node in nodes]
+        owners = {
+            (number, spec.name): (node.params_of, spec.name)
+            for number, node in enumerate(nodes)
+            for spec in (specs[number] if node.params_of is not None else ())
+        }
+        return ParamLayout(specs, [node.name for node in nodes], owners)
 
     def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
         """Return a copy with those counts of the training."""

@@ -111,8 +111,9 @@ class Between:
                 for source in (*self.inputs, *self.others)
                 if source in waiting
             }
-            of_nodes = {propagation.nodes[number].params_at for number in self.numbers}
-            views = [view for view in vectors.layout.views if view.layer in of_nodes]
+            positions = [propagation.nodes[number].position for number in self.numbers]
+            starts = {view.start for position in positions for view in vectors.layout.used_by(position)}
+            views = [view for view in vectors.layout.views if view.start in starts]
             table = {view.key: view.of(gradient) for view in views}
             return Pair(DefaultGradient(None, table, {view.key: view.spec.order for view in views}), below)
 

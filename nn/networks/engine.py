@@ -177,7 +177,8 @@ class Engine:
         accepts = [FeaturesCheck(conf, number) for number in range(len(conf.input_names))]
         last = conf.formats.last_of_outputs
         self.batch = Minibatch(self.who, self.dtype, nd.Buffers(self.dtype), accepts, len(last), shared.aligned, last)
-        self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
+        for classes in self.classes_of[:1]:
+            self.batch.rank, self.batch.columns = classes.rank, classes.columns
         vectors.guard.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)
         vectors.draw_weights(generator) if params is None else copy_vector("set_params", params, vectors.params)

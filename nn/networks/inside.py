@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.arguments import Count, checked
 from nd.classes import ExplainedType
+from nd.execution.recording import mapped
 from nd.java_names import Pair
 from nd.state import Restoring
 from nd.typing import Array
@@ -210,7 +211,7 @@ class Inside(Inference):
                     f"kept: {node.label} must be kept while a step runs, got nothing from the last one. Call "
                     f"net.keep({name!r}) before fit."
                 )
-            return type(arrays)(*(None if array is None else outward(nd.copy(array), data_format) for array in arrays))
+            return mapped(lambda array: None if array is None else outward(nd.copy(array), data_format), arrays)
 
     def _checked_node(self, who: str, name: int | str) -> int:
         """Return the number of a layer or vertex; raise ConfigurationError or ChoiceError if there is no such one."""

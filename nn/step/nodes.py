@@ -31,7 +31,6 @@ class Node(NamedTuple):
     trained: bool  # whether there is anything to train in the node or above it
     states: int  # arrays that the layer carries from one segment of a series to the next
     joins: bool  # whether it is a vertex, which takes several inputs
-    params_at: int  # the position whose parameters it uses: its own, or that of a node with which it shares them
     outputs: int = 1  # arrays of activations
     inner: tuple[str, Any] | None = None
     """Of two that run as one the name of the first, and the second by itself: `name` is that of the second."""
@@ -42,20 +41,22 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
     from ..vertices.base import VertexConf
 
     nodes: list[Node] = []
-    for number, (name, label, layer, inputs, preprocessor, _, shared) in enumerate(conf.nodes):
+    ways_back = conf.ways_back()
+    for number, (name, label, layer, inputs, preprocessor, *_) in enumerate(conf.nodes):
         runtime: Any = layer.runtime(layer, label, conf.dtype)
-        before = inputs[0].node
+        before = inputs[0].node if inputs else NETWORK_INPUT
         axes = _draw_axes(layer, preprocessor, None if before < 0 else conf.nodes[before].conf)
         if axes is not None:
             draw_in(runtime, axes)
-        needs_epsilon = tuple(source.node >= 0 and nodes[source.node].trained for source in inputs)
-        params_at = number if shared is None else shared
-        trained, states = any(needs_epsilon) or layout.is_trained(params_at), len(runtime.initial_state(1))
+        if ways_back is None:
+            needs_epsilon = tuple(source.node >= 0 and nodes[source.node].trained for source in inputs)
+            trained = any(needs_epsilon) or layout.is_trained(number)
+        else:
+            needs_epsilon, trained = ways_back[number]
+        states = len(runtime.initial_state(1))
         joins = isinstance(layer, VertexConf)
         outputs = runtime.outputs if joins else 1
-        node = Node(
-            name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, params_at, outputs
-        )
+        node = Node(name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, outputs)
         nodes.append(node)
     return tuple(nodes)
 
@@ -95,7 +96,7 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int], losses: Mapping[Sourc
         return source._replace(node=places.get(source.node, source.node))
 
     for number, node in enumerate(nodes):
-        source = node.inputs[0].node
+        source = node.inputs[0].node if node.inputs else NETWORK_INPUT
         alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
         pair = None
         if alone:

@@ -24,8 +24,8 @@ class Arrival(NamedTuple):
 class WayBack(NamedTuple):
     """How far the way back has come, which may go from one node to another."""
 
-    written: set[int]  # positions whose gradients a node has written
-    users: Counter[int]  # position -> nodes with its parameters that are still to come
+    written: set[int]  # where parameters of several nodes begin whose gradients one of these has written
+    users: Counter[int]  # where such parameters begin -> nodes with them that are still to come
 
 
 class ForwardPass(NamedTuple):

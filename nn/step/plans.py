@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import nd
 
 from ..conf.activation_memory import Keeping, check_activations
-from ..conf.work import input_type_of, work_of
+from ..conf.work import work_of
 from .step_input import StepInput
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Plans:
         if plan is None:
             shapes, types, work = [x.shape for x in step.features], None, None
             with suppress(nd.NdError):  # where something does not fit, which the layers then say of the whole
-                types = self.conf.node_types(list(map(input_type_of, shapes)))
+                types = self.conf.types_for(shapes)
             if self.splits and types is not None and self._fit(step, types):
                 work = work_of(self.conf, types, shapes, self.products)._replace(meetings=self.meetings)
             plan = nd.plan_work(step.examples, work)

@@ -60,10 +60,13 @@ class Propagation:
     ) -> None:
         self.nodes, self.outputs, self.dtype, self.losses = nodes, tuple(outputs), dtype, losses or {}
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
-        self.params = [layout.views_of(node.params_at, params) for node in nodes]
-        self.grads = [layout.views_of(node.params_at, gradient) for node in nodes]
+        self.params = [layout.views_of(node.position, params) for node in nodes]
+        self.grads = [layout.views_of(node.position, gradient) for node in nodes]
         self._layout, self._input_names = layout, tuple(input_names)
-        self._users = Counter(node.params_at for node in nodes)  # of which several may use the same parameters
+        users = Counter(view.start for node in nodes for view in layout.used_by(node.position))
+        # Of every node the parameters that other nodes use too, and the nodes that use each.
+        self._shared = [[view for view in layout.used_by(node.position) if users[view.start] > 1] for node in nodes]
+        self._users = Counter({view.start: users[view.start] for views in self._shared for view in views})
         self._buffers = [nd.Buffers(dtype) for _ in nodes]  # of passes that keep everything
         self._arena, self._ended = nd.Arena(dtype), last_readers(nodes, self.outputs)
         self._features = nd.Buffers(dtype)  # in activation order
@@ -120,7 +123,7 @@ class Propagation:
             own = slice(place, place + node.states)
             if node.joins:
                 given = [arrivals[source] for source in node.inputs]
-                xs, mask, examples, kept[number] = self._join(number, node, given, arrivals, training, buffer)
+                xs, mask, examples, kept[number] = self._join(number, node, given, arrivals, training, buffer, step)
             else:
                 x, mask, examples = arrivals[node.inputs[0]]
                 if node.preprocessor is not None:
@@ -143,7 +146,7 @@ class Propagation:
             if shown is not None:
                 shown += [inner[number], xs[0]] if number in inner else xs[:1]
             if keeping is not None:
-                keeping.at_activation(number, xs[0], inner.get(number))
+                keeping.at_activation(number, xs, inner.get(number))
             if memory is not None:
                 memory.after_forward(number, xs, mask)
         way_back = WayBack(set(), self._users.copy()) if before is None else before.way_back
@@ -164,15 +167,17 @@ class Propagation:
         arrivals: Mapping[Source, Arrival],
         training: bool,
         buffer: Lease | Buffers,
+        step: StepInput,
     ) -> tuple[tuple[Array, ...], Array | None, int, Kept]:
         """Run a vertex; return its activations, their mask and examples, and what the way back needs."""
         places = {name: Source(NETWORK_INPUT - place) for place, name in enumerate(self._input_names)}
         named = {name: NetworkInput(*arrivals[place][:2]) for name, place in places.items() if place in arrivals}
         masks = tuple(mask for _, mask, _ in given)
         counts = tuple(count for _, _, count in given)
-        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, counts[0])
+        examples, share = counts[0] if counts else step.examples, 1.0 if step.share is None else step.share
+        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, examples, share)
         a, kept, _ = node.layer.propagate(tuple(x for x, _, _ in given), (), self.params[number], ctx)
-        xs = a if node.outputs > 1 else (a,)
+        xs = (a,) if node.outputs == 1 else a
         return xs, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts), kept
 
     def output(self, step: StepInput, training: bool = False, state_into: Arrays = ()) -> list[Array]:
@@ -286,16 +291,15 @@ class Propagation:
             gradient = gradient if delta is None else delta
             needs = self._needs(node, to_input, keeping)
             if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
-                again = node.params_at in written
-                grads = self._scratch(number, passed) if again else self.grads[number]
-                written.add(node.params_at)
+                again = self._scratch(number, passed, written) if self._shared[number] else {}
+                grads = {**self.grads[number], **again} if again else self.grads[number]
                 belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
-                for name in grads if again else ():
-                    nd.addi(self.grads[number][name], grads[name])
+                for name, scratch in again.items():
+                    nd.addi(self.grads[number][name], scratch)
                 _hand_on(waiting, node.inputs, belows, keeping)
-            users[node.params_at] -= 1
-            if on_final is not None and not users[node.params_at]:
-                on_final(*self._layout.place_of(node.params_at))
+            users.subtract(view.start for view in self._shared[number])
+            if on_final is not None:
+                self._tell_final(number, users, on_final)
             if memory is not None:
                 memory.after_backward(number, waiting.values())
         return waiting
@@ -317,12 +321,28 @@ class Propagation:
             return several[0]
         return None if all(one is None for one in several) else several
 
-    def _scratch(self, number: int, passed: ForwardPass) -> dict[str, Array]:
-        """Return memory for the gradients of a node whose own another node has written already."""
-        place = self.nodes[number].params_at
-        start, stop = self._layout.place_of(place)
-        flat = passed.kept[number].context.buffer("gradients", (1, stop - start))
-        return self._layout.views_of(place, flat, first=start)
+    def _scratch(self, number: int, passed: ForwardPass, written: set[int]) -> dict[str, Array]:
+        """Return memory for the gradients of a node that another node has written already; note those that it writes.
+
+        `written` are the places of parameters that several nodes use.
+        """
+        again = [view for view in self._shared[number] if view.start in written]
+        written.update(view.start for view in self._shared[number])
+        buffer = passed.kept[number].context.buffer
+        return {
+            view.spec.name: view.of(buffer(f"gradient.{view.spec.name}", (1, view.spec.length)), view.start)
+            for view in again
+        }
+
+    def _tell_final(self, number: int, users: Counter[int], on_final: OnFinal) -> None:
+        """Tell of the stretches of the gradient that no node writes any more once this one has."""
+        if not self._shared[number]:
+            on_final(*self._layout.place_of(self.nodes[number].position))
+            return
+        final = [view for view in self._layout.used_by(self.nodes[number].position) if not users[view.start]]
+        starts, stops = {view.start for view in final}, {view.stop for view in final}
+        for start, stop in zip(sorted(starts - stops), sorted(stops - starts), strict=True):  # of whole runs
+            on_final(start, stop)
 
     def _belows(
         self,

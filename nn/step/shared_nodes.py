@@ -15,6 +15,7 @@ from .propagation import Propagation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
+    from .keeping import KeptKey
     from .vectors import FlatVectors
 
 State = tuple[Array, ...]
@@ -54,7 +55,7 @@ class SharedNodes:
         self.draws = any(node.layer.has_noise for node in self.nodes)  # dropout, or noise on weights
         # Hears, while the way back goes on, when a stretch of a worker's gradient is final: so reduction may begin.
         self.on_final: FinalStretch | None = None
-        self.keeps: tuple[str, ...] = ()  # names of nodes whose activations and epsilons are kept
+        self.keeps: tuple[KeptKey, ...] = ()  # nodes whose activations and epsilons are kept: see `Keeping`
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:

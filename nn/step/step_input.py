@@ -54,6 +54,8 @@ class StepInput:
         Into how many the examples are cut, whatever computes them; 0 for as many parts as are fast.
     shard : Shard, optional
         Where these examples lie in the minibatch whose random numbers they share.
+    share : float, optional
+        The part of the minibatch that these examples are; None where no node asks for it.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class StepInput:
 
     __slots__ = (
         "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "shard",
-        "shards", "state", "truncation",
+        "shards", "share", "state", "truncation",
     )  # fmt: skip
 
     def __init__(
@@ -79,17 +81,18 @@ class StepInput:
         loss_weights: tuple[float, ...] = (),
         shards: int = 0,
         shard: Shard | None = None,
+        share: float | None = None,
     ) -> None:
         features_masks, labels_masks = features_masks or (None,) * len(features), labels_masks or (None,) * len(labels)
         self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
         self.features_masks, self.labels_masks, self.loss_weights = features_masks, labels_masks, loss_weights
-        self.shards, self.shard = shards, shard
+        self.shards, self.shard, self.share = shards, shard, share
         self.arrays = StepArrays(features, labels, features_masks, labels_masks, state)
         self.examples: int = (labels or features)[0].shape[0]
         every = (*features, *labels, *features_masks, *labels_masks, *state)
         self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in every])
-        if truncation is not WHOLE or loss_weights or shard is not None:
-            self.key = (*self.key, truncation, loss_weights, shard)
+        if truncation is not WHOLE or loss_weights or shard is not None or share is not None:
+            self.key = (*self.key, truncation, loss_weights, shard, share)
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
@@ -97,7 +100,7 @@ class StepInput:
 
     def with_arrays(self, arrays: StepArrays) -> StepInput:
         """Return the same with others in the place of `arrays`."""
-        return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard)
+        return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard, self.share)
 
     def with_state(self, state: Arrays) -> StepInput:
         """Return the same with another state."""
@@ -105,7 +108,7 @@ class StepInput:
 
     def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
         """Return the same with other weights of the outputs' losses."""
-        return StepInput(*self.arrays, self.truncation, weights, self.shards, self.shard)
+        return StepInput(*self.arrays, self.truncation, weights, self.shards, self.shard, self.share)
 
     def in_shards(self, shards: int) -> StepInput:
         """Return the same, cut into so many shards when it is computed.
@@ -120,17 +123,20 @@ class StepInput:
                 f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
                 "As many as threads will ever compute are enough."
             )
-        same = shards == self.shards
-        return self if same else StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard)
+        if shards == self.shards:
+            return self
+        return StepInput(*self.arrays, self.truncation, self.loss_weights, shards, self.shard, self.share)
 
     def shard_of(self, rows: slice, draws: bool) -> StepInput:
         """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
         part = self.part(rows)
         shard = Shard(rows.start, rows.stop - rows.start, self.examples) if draws else None
-        return StepInput(*part.arrays, self.truncation, self.loss_weights, shard=shard)
+        return StepInput(*part.arrays, self.truncation, self.loss_weights, shard=shard, share=part.share)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.examples:
             return self
-        return self.with_arrays(mapped(lambda x: None if x is None else x[rows, ...], self.arrays))
+        arrays = mapped(lambda x: None if x is None else x[rows, ...], self.arrays)
+        share = None if self.share is None else self.share * (rows.stop - rows.start) / self.examples
+        return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard, share)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from optimize.constraints import Constraining, Placed
 
     from ..conf.nodes import NetworkConfiguration
-    from ..layers.base import BaseLayerConf
     from ..terms.params import ParamView
 
 
@@ -51,10 +50,11 @@ class FlatVectors:
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         segments = self._segments()
-        self.penalties = self._penalties(pretrained=False)
+        self.penalties = self._penalties(pretrained=False) if conf.scores_penalties else []
         flat = nd.reshape_view(self.params, (self.layout.length,))
         decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
-        self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
+        scored = segments if conf.scores_penalties else ()
+        self.penalty_sum = penalty_sum(scored, self.penalties, flat, deferred=decides is not None)
         self.guard = StepGuard(self.penalty_sum if self.penalties else None)
         if decides is not None:
             from optimize.device_guard import DeviceGuard  # which no host needs
@@ -91,14 +91,11 @@ class FlatVectors:
         self.conf = conf
         self.updater.set_updaters([segment.updater for segment in self._segments()])
 
-    def _layer_conf(self, view: ParamView) -> BaseLayerConf:
-        return self.conf.nodes[view.layer].conf  # type: ignore[return-value]
-
     def _segments(self) -> list[Segment]:
         segments = []
         for view in self.layout.views:
-            layer, spec = self._layer_conf(view), view.spec
-            updater = NoOp() if spec.running else layer.updater_of(spec.bias)
+            spec = view.spec
+            updater = NoOp() if spec.running else self.conf.updater_of(view)
             penalties = () if spec.pretrained else self._penalties_on(view)
             resting = view.layer if spec.pretrained else None
             segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided, resting))
@@ -119,11 +116,14 @@ class FlatVectors:
 
     def _penalties_on(self, view: ParamView) -> tuple[Regularization, ...]:
         """Return the penalties on one parameter, in the order in which they are applied."""
-        spec, layer = view.spec, self._layer_conf(view)
-        return () if spec.running or not spec.penalised else merged(layer.regularization_of(spec.bias))
+        spec = view.spec
+        return () if spec.running or not spec.penalised else merged(self.conf.regularization_of(view))
 
     def _normalized(self) -> list[NormalizedLayer]:
-        """Return the layers whose gradient is normalised."""
+        """Return the layers whose gradient is normalised, or the whole gradient as one."""
+        threshold = self.conf.clip_norm
+        if threshold is not None:
+            return [NormalizedLayer("clip_l2_per_layer", threshold, (0, self.layout.length))]
         normalized = []
         for number, node in enumerate(self.conf.nodes):
             views, name = self.layout.of_layer(number), getattr(node.conf, "gradient_normalization", None)

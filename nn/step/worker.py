@@ -196,7 +196,7 @@ def joined(parts: Sequence[Any]) -> Any:
     if len(parts) == 1 or first is None:
         return first
     if not isinstance(first, tuple):
-        return nd.concat(list(parts))
+        return nd.concat(list(parts)) if first.ndim else reduce(add, parts)  # losses of parts add up
     items = map(joined, zip(*parts, strict=True))
     return tuple(items) if type(first) is tuple else type(first)(*items)
 

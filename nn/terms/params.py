@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import nd
@@ -158,42 +158,61 @@ class ParamLayout:
     specs : sequence, a sequence of ParamSpec for each layer
     names : sequence of str, optional
         Of the layers; without it their numbers.
+    owners : mapping of (int, str) -> (int, str), optional
+        Layer and name of a parameter that lies where an earlier layer's does, and that one's.
 
     Notes
     -----
     Source: DL4J's ``ParamInitializer`` classes; specs of convolutions put the bias first.
     """
 
-    def __init__(self, specs: Sequence[Sequence[ParamSpec]], names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        specs: Sequence[Sequence[ParamSpec]],
+        names: Sequence[str] | None = None,
+        owners: Mapping[tuple[int, str], tuple[int, str]] | None = None,
+    ) -> None:
         self.views: list[ParamView] = []
         self._of_layers: list[list[ParamView]] = []
+        self._used: list[list[ParamView]] = []
+        known: dict[tuple[int, str], ParamView] = {}
         offset = 0
         for layer, of_layer in enumerate(specs):
             name = str(layer) if names is None else names[layer]
             self._of_layers.append([])
+            self._used.append([])
             for spec in of_layer:
-                self._of_layers[-1].append(ParamView(layer, name, spec, offset, offset + spec.length))
-                offset += spec.length
+                owner = (owners or {}).get((layer, spec.name))
+                start = offset if owner is None else known[owner].start
+                view = known[layer, spec.name] = ParamView(layer, name, spec, start, start + spec.length)
+                self._used[-1].append(view)
+                if owner is None:
+                    self._of_layers[-1].append(view)
+                    offset += spec.length
             self.views += self._of_layers[-1]
         self.length = offset
 
     def of_layer(self, layer: int) -> list[ParamView]:
-        """Return the views of one layer."""
+        """Return the views of one layer's own parameters."""
         return self._of_layers[layer]
 
+    def used_by(self, layer: int) -> list[ParamView]:
+        """Return the views of all parameters that one layer computes with, an earlier layer's among them."""
+        return self._used[layer]
+
     def place_of(self, layer: int) -> tuple[int, int]:
-        """Return where a layer's parameters begin in the vector, and end."""
+        """Return where a layer's own parameters begin in the vector, and end."""
         views = self._of_layers[layer]
         return (views[0].start, views[-1].stop) if views else (0, 0)
 
     def views_of(self, layer: int, vector: Array, first: int = 0) -> dict[str, Array]:
-        """Return name -> view of one layer's part of a vector, which may begin with element `first` of the whole."""
-        views = self.of_layer(layer)
+        """Return name -> view of what one layer computes with, of a vector that may begin with element `first`."""
+        views = self.used_by(layer)
         return LayerParams(lambda: [view.spec for view in views], ((v.spec.name, v.of(vector, first)) for v in views))
 
     def is_trained(self, layer: int) -> bool:
         """Tell whether a layer has parameters to train."""
-        return any(view.spec.trainable for view in self.of_layer(layer))
+        return any(view.spec.trainable for view in self.used_by(layer))
 
     def table(self, vector: Array) -> dict[str, Array]:
         """Return key -> view into `vector`, in its order."""

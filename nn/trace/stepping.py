@@ -236,9 +236,9 @@ class _TracedStep:
 
     def _arrays_of(self, number: int) -> NodeArrays:
         net = self._net
-        conf, place = net.conf.nodes[number], net.engine.shared_nodes.nodes[number].params_at
+        conf = net.conf.nodes[number]
         with self._at_work():
-            views = [view for view in self._views if view.layer == place]
+            views = net.engine.vectors.layout.used_by(number)
             before = {view.spec.name: nd.copy(view.of(self._vectors[0])) for view in views}
             after = {view.spec.name: nd.copy(view.of(net.params())) for view in views}
             gradients = {view.spec.name: nd.copy(view.of(self._gradient)) for view in views}

@@ -10,7 +10,7 @@ from backends.cuda.cupy_backend import CupyBackend
 from backends.errors import DTypeError
 from backends.generic.random_bits import random_uniform
 from backends.generic.window import Window
-from nd.arrays.convolution import make_window
+from nd.arrays.convolution import make_rounded_up_window, make_window
 from tests.stand_ins import TOLERANCE, twin
 
 GENERIC = NumpyBackend()
@@ -38,6 +38,8 @@ WINDOWS = {
     "1x1 strided": window((4, 5), (1, 1), (3, 2)),
     "whole image": window((4, 6), (4, 6)),
     "one column": window((8, 1), (3, 1), (2, 1), (1, 0)),
+    "rounded up": make_rounded_up_window("test", (7, 8), (2, 3), (2, 2), (0, 1)),
+    "rounded up, larger than the image": make_rounded_up_window("test", (3, 3), (4, 5), (3, 3), (0, 0)),
     "window of padding alone": window((2, 2), (2, 2), (2, 2), (3, 3)),
 }
 

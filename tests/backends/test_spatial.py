@@ -16,6 +16,8 @@ WINDOWS = {
     "padded below and to the right": Window((5, 5), (2, 2), (2, 2), (1, 1), (0, 0), (1, 1)),
     "dilated, padded, strided": Window((8, 7), (3, 2), (2, 1), (2, 3), (2, 1), (1, 2)),
     "1x1": Window((3, 4), (1, 1)),
+    "rounded up": Window((7, 8), (2, 3), (2, 2), (1, 1), (0, 1), (1, 2), (1, 1)),
+    "rounded up, larger than the image": Window((3, 3), (4, 4), (3, 3), (1, 1), (0, 0), (1, 1), (1, 1)),
 }
 
 
@@ -49,6 +51,16 @@ def cells_of(window, i, j):
                 yield row, column, y, x
 
 
+def padded_cells(window, i, j):
+    """Count the cells of output (i, j) that are the image's or its padding, but not overhang."""
+    count = 1
+    for axis, at in enumerate((i, j)):
+        last = window.size[axis] + window.pad_before[axis] + window.pad_after[axis] - window.overhang[axis]
+        starts = range(at * window.stride[axis], last, window.dilation[axis])
+        count *= len(starts[: window.kernel[axis]])
+    return count
+
+
 def places(window):
     rows, columns = out_size(window)
     return [(i, j) for i in range(rows) for j in range(columns)]
@@ -76,6 +88,8 @@ def test_windows_lie_where_the_formula_says(window):
     assert window.out == out_size(window)
     counts = [[len(list(cells_of(window, i, j))) for j in range(window.out[1])] for i in range(window.out[0])]
     assert window.real_cells() == counts
+    counts = [[padded_cells(window, i, j) for j in range(window.out[1])] for i in range(window.out[0])]
+    assert window.padded_cells() == counts
 
 
 def test_im2col_gathers_every_window(any_backend, dtype, order, window, batch):
@@ -167,6 +181,42 @@ def test_max_pool_takes_the_first_maximum_in_row_major_order(any_backend, dtype,
     close(any_backend, eps, epsilon, dtype)
 
 
+@pytest.mark.parametrize("kind", [numbers, tied], ids=["different", "tied"])
+def test_places_of_maxima_are_those_of_the_first_ones(any_backend, dtype, order, window, batch, kind):
+    image = kind((batch, 2, *window.size), dtype)
+    expected = np.zeros((batch, 2, *out_size(window)))
+    for i, j in places(window):
+        cells = [(y, x) for _, _, y, x in cells_of(window, i, j)]
+        winners = np.stack([image[:, :, y, x] for y, x in cells]).argmax(0)
+        expected[:, :, i, j] = np.array([y * window.size[1] + x for y, x in cells])[winners]
+    x = as_input(any_backend, image, order)
+    close(any_backend, any_backend.max_places(x, window, any_backend.fresh_buffers(dtype)), expected, dtype)
+    close(any_backend, x, image, dtype)
+
+
+def test_a_drawn_cell_is_the_first_that_reaches_the_share_of_the_sum(any_backend, dtype, order, window, batch):
+    """The image has whole numbers, so that sums are exact, and draws are not between two cells."""
+    image = np.random.default_rng(4).integers(0, 5, (batch, 2, *window.size)).astype(dtype)
+    draws = (np.random.default_rng(5).integers(0, 64, (batch, 2, *out_size(window))) / 64 + 1 / 128).astype(dtype)
+    epsilon = numbers(draws.shape, dtype, 3)
+    expected, expected_back = np.zeros(draws.shape), np.zeros(image.shape)
+    for i, j in places(window):
+        cells = [(y, x) for _, _, y, x in cells_of(window, i, j)]
+        for n, c in np.ndindex(batch, 2):
+            sums = np.cumsum([image[n, c, y, x] for y, x in cells])
+            drawn = int((sums < draws[n, c, i, j] * sums[-1]).sum())
+            expected[n, c, i, j] = image[n, c, *cells[drawn]]
+            expected_back[n, c, *cells[drawn]] += epsilon[n, c, i, j] if sums[-1] else 0.0
+    x, here, eps = (as_input(any_backend, host, order) for host in (image, draws, epsilon))
+    buffers = any_backend.fresh_buffers(dtype)
+    out, saved = any_backend.stochastic_pool(x, here, window, buffers)
+    close(any_backend, out, expected, dtype)
+    back = any_backend.to_host(any_backend.max_pool_backward(eps, saved, window, buffers))
+    blank = image == 0  # of a window of zeros any cell may be drawn
+    np.testing.assert_allclose(np.where(blank, 0.0, back), np.where(blank, 0.0, expected_back), **TOLERANCE[dtype])
+    close(any_backend, x, image, dtype)
+
+
 def test_avg_pool_divides_by_all_cells_or_by_the_real_ones(any_backend, dtype, order, window, batch):
     for count_padding in (True, False):
         check_avg_pool(any_backend, dtype, order, window, batch, count_padding)
@@ -177,7 +227,7 @@ def check_avg_pool(any_backend, dtype, order, window, batch, count_padding):
     expected, expected_back = np.zeros(epsilon.shape), np.zeros(image.shape)
     for i, j in places(window):
         cells = list(cells_of(window, i, j))
-        divisor = window.kernel[0] * window.kernel[1] if count_padding else len(cells)
+        divisor = padded_cells(window, i, j) if count_padding else len(cells)
         for _, _, y, x in cells:
             expected[:, :, i, j] += image[:, :, y, x] / divisor
             expected_back[:, :, y, x] += epsilon[:, :, i, j] / divisor

@@ -31,6 +31,7 @@ NUMPY_IN_ND = {
     "nd/dataset/npz_files.py",
     "nd/dataset/numpy_iterator.py",
     "nd/dataset/order.py",
+    "nd/dataset/picture_batches.py",
     "nd/dataset/sequence_reader.py",
     "nd/dataset/sliding_windows.py",
     "nd/dataset/storage.py",

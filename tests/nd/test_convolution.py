@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from nd.arrays.convolution import CONVOLUTION_MODES, make_window, pair
+from nd.arrays.convolution import CONVOLUTION_MODES, make_rounded_up_window, make_window, pair
 from tests.cells import every_row
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
@@ -84,6 +84,26 @@ def test_same_has_a_window_per_stride_and_the_least_padding():
             assert window.out[axis] == strides
             starts = [number * stride[axis] - before for number in range(strides)]
             assert positions(window, axis) == expected_positions(starts, kernel[axis], dilation[axis])
+
+
+def test_rounded_up_keeps_every_window_that_begins_before_the_end():
+    """A window more than fit where some cells are under none, which is beyond the padding as far as needed."""
+    without_dilation = [axis[:4] for axis in ONE_AXIS if axis[4] == 1 and axis[3] < axis[1]]
+    for geometry in two_axes([axis for axis in without_dilation if axis[0] + 2 * axis[3] > axis[1] - axis[2]], 111):
+        window = make_rounded_up_window("who", *geometry)
+        for axis, (size, kernel, stride, padding) in enumerate(zip(*geometry, strict=True)):
+            end = size + padding
+            starts = [start for start in range(-padding, size, stride) if start - stride + kernel < end]
+            assert window.out[axis] == max(len(starts), 1)
+            overhang = max(starts[-1] + kernel - end, 0)
+            assert (window.pad_before[axis], window.pad_after[axis]) == (padding, padding + overhang)
+            assert window.overhang[axis] == overhang
+
+
+def test_rounding_up_does_not_help_a_kernel_far_larger_than_the_input():
+    assert make_rounded_up_window("who", (3, 3), (4, 5), (2, 3), (0, 0)).out == (1, 1)
+    with pytest.raises(nd.ShapeError, match=r"who: the kernel must fit into the padded input, got kernel 5 .*width 3"):
+        make_rounded_up_window("who", (3, 3), (4, 5), (2, 2), (0, 0))
 
 
 def test_real_cells_are_those_that_are_not_padding():

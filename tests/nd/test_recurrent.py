@@ -106,3 +106,37 @@ def test_forward_and_back_are_those_of_the_formulas(name, length, backend, dtype
             np.testing.assert_allclose(ours_at_end[n], theirs, **close)
     for k, gradient in enumerate(grads[:3]):
         np.testing.assert_allclose(nd.to_host(gradient), sum(each[2][k] for each in expected), **close)
+
+
+def test_a_series_that_begins_anew_inside_is_two_series(backend, dtype):
+    """What comes into a step is multiplied by 0 there, so that nothing goes over, forward or back."""
+    rng = np.random.default_rng(8)
+    weights = [rng.normal(0, 0.7, shape) for shape in LOOPS["lstm"][2]]
+    x, errors, begins = (
+        rng.normal(size=(N, C, T)),
+        rng.normal(size=(N, H, T)),
+        [(number % (T - 1)) + 1 for number in range(N)],
+    )
+    carried = np.ones((N, T))
+    for n, begin in enumerate(begins):
+        carried[n, begin] = 0.0
+    start = [rng.normal(size=(N, H)) for _ in range(2)]
+    expected = []
+    for n, begin in enumerate(begins):
+        before = lstm_of_an_example(x[n].T[:begin], errors[n].T[:begin], *weights, start[0][n], start[1][n])
+        expected.append((before, lstm_of_an_example(x[n].T[begin:], errors[n].T[begin:], *weights, *np.zeros((2, H)))))
+
+    def ours(array):
+        return nd.create(array, dtype)
+
+    buffers, grads = nd.Buffers(dtype), LstmWeights(*(nd.zeros(*w.shape, dtype=dtype) for w in weights))
+    loop, given = LOOPS["lstm"][0](), LstmWeights(*map(ours, weights))
+    passed = loop.forward(ours(x), given, tuple(map(ours, start)), None, buffers, True, carried=ours(carried))
+    outputs = nd.to_host(passed.outputs)
+    dx = nd.to_host(loop.backward(ours(errors), passed, given, grads, buffers, True))
+    close = {key: 10 * value for key, value in TOLERANCE[dtype].items()}
+    for n, two in enumerate(expected):
+        np.testing.assert_allclose(outputs[n].T, np.concatenate([one[0] for one in two]), **close)
+        np.testing.assert_allclose(dx[n].T, np.concatenate([one[3] for one in two]), **close)
+    for k, gradient in enumerate(grads[:3]):
+        np.testing.assert_allclose(nd.to_host(gradient), sum(one[2][k] for two in expected for one in two), **close)

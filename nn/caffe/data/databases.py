@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import reprlib
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,22 @@ class DatumDatabase:
         for key, value in self.records():
             yield key, parse_binary(value, "Datum", f"{self.path}: record {key!r}")
 
-    def records(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the key and the bytes of each record."""
+    def records(self, start: int = 0) -> Generator[tuple[bytes, bytes]]:
+        """Yield the key and the bytes of each record from a number on, which is below the length."""
         library = _library()
         with _opened(self.path) as environment:
             try:
                 with environment.begin() as transaction:
-                    yield from transaction.cursor()
+                    yield from _from(transaction.cursor(), start)
             except library.Error as error:
                 raise FormatError(f"{self.path}: expected a database of LMDB, got {error}. Is it damaged?") from error
+
+
+def _from(cursor: Any, start: int) -> Iterator[tuple[bytes, bytes]]:
+    """Put a cursor on a record; the values before it are not read."""
+    if start:
+        cursor.set_key(next(islice(cursor.iternext(keys=True, values=False), start, None)))
+    return iter(cursor)
 
 
 @checked

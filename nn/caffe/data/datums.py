@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import nd
@@ -12,7 +13,7 @@ from nd.checks import describe_shape
 from nd.typing import Array
 
 from ..schema import Message, check_kind, new
-from .pictures import decode_picture
+from .pictures import picture_bytes
 
 _AXES = 3  # channels, height, width
 _WHITE = 255
@@ -37,15 +38,21 @@ def datum_to_array(datum: Message, color: bool | None = None, who: str = "datum_
         There are not as many numbers as the shape says, or the file of the picture is damaged.
     """
     check_kind(who, datum, "Datum")
+    numbers, shape = datum_numbers(datum, color, who)
+    return nd.reshape(nd.create(memoryview(numbers) if isinstance(numbers, bytes) else numbers, "float32"), shape)
+
+
+def datum_numbers(datum: Message, color: bool | None, who: str) -> tuple[bytes | Sequence[float], tuple[int, ...]]:
+    """Return the pixels of a Datum as they are in it, bytes or numbers, and its shape ``[C, H, W]``."""
     if datum.encoded:
-        return decode_picture(datum.data, color, who=who)
+        return picture_bytes(datum.data, color, who=who)
     shape = (datum.channels, datum.height, datum.width)
-    numbers = memoryview(datum.data) if datum.data else datum.float_data
+    numbers = datum.data or datum.float_data
     if min(shape) < 0 or len(numbers) != math.prod(shape):
         raise FormatError(
             f"{who}: the shape {describe_shape(shape)} needs {math.prod(shape):,} numbers, got {len(numbers):,}."
         )
-    return nd.reshape(nd.create(numbers, "float32"), shape)
+    return numbers, shape
 
 
 @checked

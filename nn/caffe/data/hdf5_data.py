@@ -23,8 +23,10 @@ def read_hdf5_list(source: Source) -> list[str]:
 
 
 @checked
-def read_hdf5_data(path: str | os.PathLike[str], tops: Sequence[str], isolated: bool = False) -> list[Array]:
-    """Return the arrays of a file that tops are named after, float32, with their examples along the first axis.
+def read_hdf5_data(
+    path: str | os.PathLike[str], tops: Sequence[str], isolated: bool = False, dtype: str = "float32"
+) -> list[Array]:
+    """Return the arrays of a file that tops are named after, with their examples along the first axis.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ def read_hdf5_data(path: str | os.PathLike[str], tops: Sequence[str], isolated: 
         ``("data", "label")``.
     isolated : bool
         Read it in a child process: see `read_weights`.
+    dtype : str
+        Of what is returned.
 
     Raises
     ------
@@ -51,4 +55,4 @@ def read_hdf5_data(path: str | os.PathLike[str], tops: Sequence[str], isolated: 
     if any(not shape for shape in shapes.values()) or len({shape[0] for shape in shapes.values()}) > 1:
         listed = ", ".join(f"{top} {describe_shape(shape)}" for top, shape in shapes.items())
         raise DataError(f"{os.fspath(path)}: arrays must have equally many rows, got {listed}.")
-    return [nd.astype(arrays[top], "float32") for top in tops]
+    return [nd.astype(arrays[top], dtype) for top in tops]

@@ -73,6 +73,14 @@ def decode_picture(
     content: bytes, color: bool | None = True, height: int = 0, width: int = 0, who: str = "decode_picture"
 ) -> Array:
     """Return the picture that the bytes of a file are; arguments and errors as `read_picture`."""
+    content, shape = picture_bytes(content, color, height, width, who)
+    return nd.reshape(nd.create(memoryview(content), "float32"), shape)
+
+
+def picture_bytes(
+    content: bytes, color: bool | None = True, height: int = 0, width: int = 0, who: str = "decode_picture"
+) -> tuple[bytes, tuple[int, ...]]:
+    """Return the pixels of the picture that the bytes of a file are, a byte each, and its shape ``[C, H, W]``."""
     library = optional("read_picture", "PIL.Image", "Pillow", "caffe")
     if bool(height) != bool(width):
         raise nd.ConfigurationError(f"{who}: expected height and width, or 0 for both, got {height} and {width}.")
@@ -80,7 +88,7 @@ def decode_picture(
         with warnings.catch_warnings():
             warnings.simplefilter("error", library.DecompressionBombWarning)
             with library.open(io.BytesIO(content)) as picture:
-                return _array(picture, color, (width, height), library)
+                return _pixels(picture, color, (width, height), library)
     except (*_DAMAGES, library.DecompressionBombError, library.DecompressionBombWarning) as error:
         raise FormatError(f"{who}: expected the file of a picture, got {error}. Is it damaged?") from error
 
@@ -129,8 +137,8 @@ def read_lines(who: str, source: Source) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _array(picture: Any, color: bool | None, size: tuple[int, int], library: Any) -> Array:
-    """Return a Pillow picture as an array, at another size if that is not 0."""
+def _pixels(picture: Any, color: bool | None, size: tuple[int, int], library: Any) -> tuple[bytes, tuple[int, ...]]:
+    """Return the pixels of a Pillow picture, at another size if that is not 0."""
     is_grey = picture.mode in ("1", "L", "I", "F", "I;16") if color is None else not color
     shown = picture.convert("L" if is_grey else "RGB")
     if size != (0, 0):
@@ -139,5 +147,4 @@ def _array(picture: Any, color: bool | None, size: tuple[int, int], library: Any
             size, library.Transform.AFFINE, (across, 0, 0, 0, down, 0), library.Resampling.BILINEAR
         )  # as OpenCV's: of the four pixels nearby, also where it makes a picture smaller
     planes = shown.split()[::-1]  # red last
-    pixels = nd.create(memoryview(b"".join(plane.tobytes() for plane in planes)), "float32")
-    return nd.reshape(pixels, (len(planes), shown.height, shown.width))
+    return b"".join(plane.tobytes() for plane in planes), (len(planes), shown.height, shown.width)

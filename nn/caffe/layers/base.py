@@ -13,7 +13,7 @@ from nd.checks import describe_shape
 from nd.random import Random
 from nd.typing import Array
 
-from ...layers.runtime import Params
+from ...layers.runtime import Kept, Params
 from ...terms.params import ParamSpec, ParamView
 from ...vertices.base import VertexConf
 from ...vertices.runtime import VertexContext, VertexRuntime
@@ -49,6 +49,8 @@ class CaffeLayerConf(VertexConf):
         When the net was made: a later pass may come with others.
     blobs : tuple of BlobSpec
     tops : tuple of shapes
+    fixed : set of str
+        Names of blobs that are not trained: no gradient comes to them.
     """
 
     message: Any
@@ -56,6 +58,7 @@ class CaffeLayerConf(VertexConf):
     bottoms: tuple[Shape, ...]
     blobs: tuple[BlobSpec, ...] = ()
     tops: tuple[Shape, ...] = ()
+    fixed: frozenset[str] = frozenset()
 
     @property
     def runtime(self) -> type[CaffeLayer]:  # type: ignore[override]
@@ -64,26 +67,37 @@ class CaffeLayerConf(VertexConf):
 
         return layer_class(self.message.type)
 
+    def examples_of(self, arriving: Sequence[int]) -> int:
+        return max(arriving, default=1)
+
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return tuple(
-            ParamSpec(spec.name, spec.shape, order="c", trainable=spec.learned, bias=len(spec.shape) < 2)
+            ParamSpec(spec.name, spec.shape, order="c", trainable=spec.learned and spec.name not in self.fixed)
             for spec in self.blobs
         )
 
-    def draw(self, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
-        """Let all blobs start as the message has them, or as their fillers say."""
-        for place, (view, spec) in enumerate(zip(views, self.blobs, strict=True)):
-            fill_blob(view.of(vector), spec.filler, rng, f"{label}: blob {place}")
+    def draw_own(self, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
+        """Let the blobs that no other layer owns start as their fillers say."""
+        fillers = {spec.name: spec.filler for spec in self.blobs}
+        for view in views:
+            fill_blob(view.of(vector), fillers[view.spec.name], rng, f"{label}: blob {view.spec.name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _conf_again, (self.message.SerializeToString(), self.phase, self.bottoms, self.tops)
+        blobs = [
+            (spec.name, spec.shape, None if spec.filler is None else spec.filler.SerializeToString(), spec.learned)
+            for spec in self.blobs
+        ]
+        return _again, (self.message.SerializeToString(), self.phase, self.bottoms, blobs, self.tops, self.fixed)
 
 
-def _conf_again(message: bytes, phase: str, bottoms: tuple[Shape, ...], tops: tuple[Shape, ...]) -> CaffeLayerConf:
-    """Return the configuration of a pickled layer; fillers are messages, which pickle cannot write."""
-    layer = message_class("LayerParameter").FromString(message)
-    told = CaffeLayerConf(layer, phase, bottoms, (), tops)
-    return CaffeLayerConf(layer, phase, bottoms, told.runtime(told, repr(layer.name), "float32").blobs(bottoms), tops)
+def _again(message: bytes, phase: str, bottoms: Any, blobs: Any, tops: Any, fixed: Any) -> CaffeLayerConf:
+    """Return the configuration of a pickled layer: pickle cannot write messages."""
+    filler, layer = message_class("FillerParameter"), message_class("LayerParameter").FromString(message)
+    specs = tuple(
+        BlobSpec(name, shape, None if text is None else filler.FromString(text), learned)
+        for name, shape, text, learned in blobs
+    )
+    return CaffeLayerConf(layer, phase, bottoms, specs, tops, fixed)
 
 
 class CaffeLayer(VertexRuntime):
@@ -116,7 +130,7 @@ class CaffeLayer(VertexRuntime):
 
     def __init__(self, conf: CaffeLayerConf, label: str, dtype: str) -> None:
         self.message, self.phase = conf.message, conf.phase
-        self.outputs = len(conf.tops or conf.message.top)  # type: ignore[misc]
+        self.outputs = len(conf.tops or conf.message.top)
         super().__init__(conf, label, dtype)
 
     # ---- written by a type
@@ -138,12 +152,30 @@ class CaffeLayer(VertexRuntime):
         """Return the parameters for such bottoms, in Caffe's order."""
         return ()
 
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Any]:
+        """Return the tops, of one its array, otherwise a tuple, and a cache, which `backward` leaves as it is."""
+        return super().forward(xs, params, ctx)
+
+    def backward(
+        self, epsilon: Any, cache: Any, params: Params, grads: Params, ctx: VertexContext
+    ) -> Sequence[Array | None]:
+        """Write dL/d(blobs) into `grads`; return dL/dx of every bottom, None where nobody needs it."""
+        return super().backward(epsilon, cache, params, grads, ctx)
+
     def examples(self, counts: Sequence[int]) -> int:
         return counts[0] if counts else 1
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
         """Return no mask: Caffe has none."""
         return None
+
+    # ---- called by a net
+
+    def backpropagate(self, epsilon: Array, kept: Kept, grads: Params) -> Sequence[Array | None]:
+        for name in self.conf.fixed:  # which the layer computes all the same
+            shape = tuple(grads[name].shape)
+            grads = {**grads, name: kept.context.buffer(f"gradient that nobody wants.{name}", shape)}
+        return super().backpropagate(epsilon, kept, grads)
 
     # ---- for types
 

@@ -14,7 +14,7 @@ from nd.typing import Array
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
 from .base import CaffeLayer, Shape, count
-from .losses import LossLayer
+from .losses import LossLayer, Normalised
 
 FLT_MIN = 1.1754943508222875e-38
 """The smallest probability in a logarithm, of which the negative is 87.3365: the smallest normal number of float32."""
@@ -46,8 +46,7 @@ def read_labels(scores: Array, labels: Array, axis: int, ignored: int | None, ct
     """Return labels as rows of 0 and 1, without looking at their values."""
     shape = tuple(scores.shape)
     place = nd.reshape(labels, (*shape[:axis], 1, *shape[axis + 1 :]))
-    classes = nd.arange(0, shape[axis], nd.dtype_name(scores))
-    classes = nd.reshape(classes, (-1, *(1,) * (len(shape) - axis - 1)))
+    classes = nd.reshape(nd.arange(0, shape[axis], nd.dtype_name(scores)), (-1, *(1,) * (len(shape) - axis - 1)))
     of_classes = nd.equal(place, classes, nd.buffer_like(scores, ctx.buffer, "of_classes"))
     known = nd.greater(nd.sum(of_classes, axis, True), 0.0)
     if ignored is None:
@@ -58,43 +57,11 @@ def read_labels(scores: Array, labels: Array, axis: int, ignored: int | None, ct
 
 def softmax_along(x: Array, axis: int, out: Array) -> Array:
     """Write the softmax along an axis into `out`; return it."""
+    if axis == x.ndim - 1:
+        return softmax(x, out)
     axes = (*range(axis), *range(axis + 1, x.ndim), axis)
     softmax(nd.permute(x, axes), nd.permute(out, axes))
     return out
-
-
-class Normalised:
-    """How a loss of many places is divided: ``loss_param``.
-
-    Parameters
-    ----------
-    message : LayerParameter
-    usual : str
-        The normalization where the message has neither it nor the old `normalize`.
-    """
-
-    def __init__(self, message: Any, usual: str) -> None:
-        settings = message.loss_param
-        self.ignored: int | None = settings.ignore_label if settings.HasField("ignore_label") else None
-        if settings.HasField("normalization"):
-            self.mode: str = settings.NormalizationMode.Name(settings.normalization)
-        elif settings.HasField("normalize"):
-            self.mode = "VALID" if settings.normalize else "BATCH_SIZE"
-        else:
-            self.mode = usual
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether the loss of a minibatch is the sum of its parts' losses."""
-        return self.mode != "VALID" or self.ignored is None
-
-    def factor(self, outer: int, inner: int, counted: Array | None, share: float) -> float | Array:
-        """Return what the sum over all places is multiplied by: a number, or an array ``[]`` where labels decide it."""
-        if self.mode == "NONE":
-            return 1.0
-        if self.mode == "VALID" and counted is not None:
-            return nd.divide(share, nd.maximum(nd.sum(counted), 1.0))
-        return share / max(outer if self.mode == "BATCH_SIZE" else outer * inner, 1)
 
 
 class Scored(NamedTuple):
@@ -159,7 +126,7 @@ class SoftmaxWithLoss(LossLayer):
             t = nd.where(nd.greater(labels.counted, 0.0), t, 0.0)
         outer, inner = count(x.shape, 0, axis), count(x.shape, axis + 1)
         factor = self.normalised.factor(outer, inner, labels.counted, ctx.share)
-        loss = nd.multiply(nd.sum(t), nd.multiply(factor, -1.0) if nd.is_array(factor) else -factor)
+        loss = nd.multiply(nd.sum(t), -factor)
         return loss if self.outputs == 1 else (loss, p), Scored(p, labels, factor)
 
     def backward(

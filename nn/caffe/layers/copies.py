@@ -1,15 +1,16 @@
-"""Split and Silence: a bottom for many readers, and for none."""
+"""Split, Silence and Parameter: a bottom for many readers, for none, and numbers that come from nowhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import nd
+from nd import ConfigurationError
 from nd.typing import Array
 
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
-from .base import CaffeLayer, Shape
+from .base import BlobSpec, CaffeLayer, Shape
 
 
 class Split(CaffeLayer):
@@ -71,3 +72,35 @@ class Silence(CaffeLayer):
     ) -> list[Array | None]:
         below = [self.below(x, number, ctx) for number, x in enumerate(cache)]
         return [None if one is None else nd.fill(one, 0.0) for one in below]
+
+
+class Parameter(CaffeLayer):
+    """A blob of the given shape as a top: numbers to be learned that any layer may read.
+
+    Notes
+    -----
+    Blob: value, 0 at first, for there is no filler. Source: BVLC Caffe, parameter_layer.hpp.
+    """
+
+    pure = True
+    bottoms = (0, 0)
+
+    def setup(self) -> None:
+        self.shape = tuple(self.message.parameter_param.shape.dim)
+        if any(length < 0 for length in self.shape):
+            raise ConfigurationError(f"{self.label}: shape must be lengths >= 0, got {list(self.shape)}.")
+
+    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
+        return [self.shape]
+
+    def blobs(self, bottoms: Sequence[Shape]) -> tuple[BlobSpec, ...]:
+        return (BlobSpec("value", self.shape),)
+
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, None]:
+        return params["value"], None
+
+    def backward(
+        self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: VertexContext
+    ) -> list[Array | None]:
+        nd.assign(grads["value"], epsilon)
+        return []

@@ -39,6 +39,12 @@ CALLS = {
     "conv3d": (VOLUMES, with_weights("conv3d", FILTERS[:, :, None], DEEP), "convolution_forward"),
     "deconv": (IMAGES, with_weights("deconv", FILTERS, WINDOW), "deconvolution_forward"),
     "depthwise": (IMAGES, with_weights("depthwise", FILTERS[:3, :3].transpose(2, 3, 0, 1)[:, :, :1], WINDOW), None),
+    "grouped": (IMAGES, with_weights("grouped", numbers(RNG, (2, 3, 8, 3, 3)), WINDOW), "convolution_forward"),
+    "grouped_deconv": (
+        IMAGES,
+        with_weights("grouped_deconv", numbers(RNG, (2, 8, 3, 3, 3)), WINDOW),
+        "deconvolution_forward",
+    ),
     "largest": (IMAGES, lambda backend, x, buffers: backend.largest(x, TILES, buffers), "pooling_forward"),
     "lstm": (SERIES, lstm_of, "lstm_forward"),
     "max_pool": (IMAGES, lambda backend, x, buffers: backend.max_pool(x, TILES, buffers), "pooling_forward"),
@@ -63,7 +69,7 @@ def test_without_it_and_in_float64_nothing_is(name, accelerated, unaided, ran):
     assert ran == []
 
 
-@pytest.mark.parametrize("name", ["conv2d", "conv3d", "deconv", "max_pool"])
+@pytest.mark.parametrize("name", ["conv2d", "conv3d", "deconv", "grouped", "max_pool"])
 def test_empty_arrays_are_none_of_its(name, accelerated, ran):
     x, call, _ = CALLS[name]
     call(accelerated, x[:0], accelerated.fresh_buffers("float32"))
@@ -81,10 +87,14 @@ def check_both_ways(rng, backends, kind):
     axes = 3 if kind == "conv3d" else 2
     window, n, c, n_out = window_over(rng, axes), int(rng.integers(1, 5)), channels(rng), channels(rng)
     shapes = {"deconv": (c, n_out, *window.kernel), "depthwise": (*window.kernel, c, int(rng.integers(1, 4)))}
+    if kind.startswith("grouped"):
+        groups, c, n_out = int(rng.integers(2, 5)), min(c, 6), min(n_out, 6)
+        shapes = {"grouped": (groups, n_out, c, *window.kernel), "grouped_deconv": (groups, c, n_out, *window.kernel)}
+        c, n_out = groups * c, groups * n_out
     W = numbers(rng, shapes.get(kind, (n_out, c, *window.kernel)))
     outputs = W.shape[-2] * W.shape[-1] if kind == "depthwise" else n_out
-    x, b = numbers(rng, (n, c, *(window.out if kind == "deconv" else window.size))), numbers(rng, (1, outputs))
-    delta = numbers(rng, (n, outputs, *(window.size if kind == "deconv" else window.out)))
+    x, b = numbers(rng, (n, c, *(window.out if "deconv" in kind else window.size))), numbers(rng, (1, outputs))
+    delta = numbers(rng, (n, outputs, *(window.size if "deconv" in kind else window.out)))
     given, exact = (
         [laid(rng, each) for each in (x, W, b, delta)],
         [each.astype(np.float64) for each in (x, W, b, delta)],
@@ -102,12 +112,12 @@ def both_ways(backend, kind, given, window, buffers):
     x, W, b, delta = given
     gradients = np.full(W.shape, np.nan, W.dtype), np.full(b.shape, np.nan, b.dtype)
     z, saved = getattr(backend, kind)(x, W, b, window, buffers)
-    z, weights = np.array(z), () if kind == "deconv" else (W,)
+    z, weights = np.array(z), () if "deconv" in kind else (W,)
     below = getattr(backend, f"{kind}_backward")(delta, saved, *weights, window, gradients, buffers, True)
     return z, *gradients, np.array(below)
 
 
-KINDS = ("conv2d", "conv3d", "deconv", "depthwise")
+KINDS = ("conv2d", "conv3d", "deconv", "depthwise", "grouped", "grouped_deconv")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,6 +6,7 @@ import pytest
 from backends.generic.window import Window
 from backends.onednn import pooling
 from backends.signatures import PoolingBack
+from nd.arrays.convolution import make_rounded_up_window
 from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, laid, numbers, sweep, window_over
 from tests.backends.onednn.oracles import close, maxima, means, padded, under
 from tests.cells import every_row
@@ -101,6 +102,29 @@ def test_means_that_oneDNN_refuses_are_numpys(accelerated, ran):
     volume = Window((5, 1, 2), (2, 2, 1), (1, 1, 1), (1, 2, 1), (0, 2, 0), (0, 0, 0))
     out, _ = accelerated.avg_pool3d(np.stack([x, x], -1), volume, buffers)
     close(out, np.stack([expected, expected], -1), 1.0)
+
+
+@every_row("algorithm", ["avg_pool", "max_pool"])
+@every_row(
+    "geometry", [((6, 5), (3, 3), (2, 2), (0, 0)), ((7, 8), (2, 3), (2, 2), (0, 1)), ((3, 3), (4, 4), (3, 3), (0, 0))]
+)
+def test_windows_that_round_up(algorithm, geometry, accelerated, unaided, ran):
+    """No mean counts what hangs over the padding."""
+    window, rng = make_rounded_up_window("test", *geometry), np.random.default_rng(4)
+    assert window.rounds_up
+    x, epsilon = numbers(rng, (2, 16, *window.size)), numbers(rng, (2, 16, *window.out))
+    settings = (True,) if algorithm == "avg_pool" else ()
+    found = []
+    for backend, dtype in ((accelerated, "float32"), (unaided, "float64")):
+        buffers = backend.fresh_buffers(dtype)
+        out, saved = getattr(backend, algorithm)(x.astype(dtype), window, *settings, buffers)
+        given = epsilon.astype(dtype)
+        below = getattr(backend, f"{algorithm}_backward")(given, saved, window, buffers)
+        np.testing.assert_array_equal(given, epsilon)
+        found.append((np.array(out), np.array(below)))
+    for got, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    assert {"pooling_forward", "pooling_backward"} <= set(ran)
 
 
 def test_axes_of_one_element_may_have_any_stride():

@@ -3,31 +3,49 @@
 from . import (
     activations,
     classes,
+    convolution,
     copies,
     detection,
     embed,
+    examples,
     inner_product,
+    labelled,
     losses,
     normalization,
+    pooling,
+    recurrent,
+    reductions,
     regions,
     scale,
+    shapes,
     softmax,
     spatial,
 )
 from .base import CaffeCase
 
-CAFFE_CASES: dict[str, list[CaffeCase]] = {
-    **activations.CASES,
-    **classes.CASES,
-    **copies.CASES,
-    **detection.CASES,
-    **embed.CASES,
-    **inner_product.CASES,
-    **losses.CASES,
-    **normalization.CASES,
-    **regions.CASES,
-    **scale.CASES,
-    **softmax.CASES,
-    **spatial.CASES,
-}
+CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
+    sorted(
+        {
+            **activations.CASES,
+            **classes.CASES,
+            **convolution.CASES,
+            **copies.CASES,
+            **detection.CASES,
+            **embed.CASES,
+            **examples.CASES,
+            **inner_product.CASES,
+            **labelled.CASES,
+            **losses.CASES,
+            **normalization.CASES,
+            **pooling.CASES,
+            **recurrent.CASES,
+            **reductions.CASES,
+            **regions.CASES,
+            **scale.CASES,
+            **shapes.CASES,
+            **softmax.CASES,
+            **spatial.CASES,
+        }.items()
+    )
+)
 """Type -> rows."""

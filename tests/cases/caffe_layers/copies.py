@@ -1,8 +1,18 @@
-"""Rows for Split and Silence."""
+"""Rows for Split, Silence and Parameter."""
 
 from .base import CaffeCase
 
 CASES = {
+    "Parameter": [
+        CaffeCase(
+            "matrix",
+            "parameter_param { shape { dim: 3 dim: 2 } }",
+            (),
+            lambda xs, params: [params["value"]],
+            splits=False,
+        ),
+        CaffeCase("number", "parameter_param { shape { } }", (), lambda xs, params: [params["value"]], splits=False),
+    ],
     "Silence": [
         CaffeCase("two bottoms", "", ((4, 3), (4, 2, 2)), lambda xs, params: [], tops=0),
     ],

@@ -98,6 +98,7 @@ def test_states(name, tmp_path):
     write_state(STATE, tmp_path / name)
     got = read_state(tmp_path / name)
     assert got[:3] == STATE[:3]
+    assert got.extra == b""
     for array, expected in zip(got.history, STATE.history, strict=True):
         np.testing.assert_array_equal(array, expected)
     write_state(STATE._replace(history=[]), tmp_path / name)

@@ -1,0 +1,132 @@
+"""The network of nodes that a net of Caffe's is: what computes its steps, recorded, by all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import nd
+from nd.dataset import MultiDataSet
+from nd.interrupts import Held
+from nd.random import drawing
+from nd.state import Restoring
+from nd.typing import Array
+from optimize.step import StepResult
+
+from ..networks.network import Network
+from ..step.step_input import StepInput
+from .configuration import CaffeConfiguration
+
+if TYPE_CHECKING:
+    from ..step.worker import OnForward
+
+
+class CaffeNetwork(Network):
+    """The layers of a net but for those that bring data, as nodes over one vector of parameters.
+
+    Parameters
+    ----------
+    conf : CaffeConfiguration
+
+    Notes
+    -----
+    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes.
+    """
+
+    _data_types: ClassVar[tuple[type, ...]] = (MultiDataSet,)
+    conf: CaffeConfiguration
+
+    def step_input(self, data: Any, *_: object, **__: object) -> StepInput:
+        """Return the input of a step on the arrays of all inputs, ``[N, ...]`` each."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            return StepInput(self._features(data), share=1.0)
+
+    def _features(self, data: Any) -> tuple[Array, ...]:
+        arrays: Sequence[Any] = data.features if hasattr(data, "features") else data
+        return tuple(nd.as_array(array, self.dtype) for array in arrays) or (nd.zeros(1, dtype=self.dtype),)
+
+    def fit_batch(self, data: Any, *_: object, **__: object) -> None:
+        """Take one step on the arrays of all inputs."""
+        self.take_step([self.step_input(data)])
+
+    def take_step(
+        self,
+        steps: Sequence[StepInput],
+        divisor: int = 1,
+        on_forward: OnForward | None = None,
+        on_gradient: Callable[[StepResult], object] | None = None,
+    ) -> StepResult:
+        """Take one step on the sum of minibatches, divided by `divisor`; return what was computed.
+
+        Parameters
+        ----------
+        steps : sequence of StepInput
+        divisor : int
+        on_forward : callable, optional
+            As of `GradientComputer.compute`: the step is not recorded then, with the same bits.
+        on_gradient : callable (result), optional
+            Called between gradient and update; may write into the gradient.
+
+        Raises
+        ------
+        NumericError
+            The loss or the gradient is not finite. Nothing has changed but statistics of batches.
+        """
+        with self.lock, Restoring(), self.engine.on_backend(), drawing(self.random):
+            iteration, guard = self.iteration_count, self.updater.guard
+            drawn = self.random.get_state()
+            guard.begin(self.random, drawn)
+            try:
+                result = self.engine.gradients.compute_sum(steps, iteration, self.epoch_count, on_forward)
+                self.engine.last = result = result._replace(divisor=divisor, known_score=None)
+                if on_gradient is not None:
+                    on_gradient(result)
+                self._update(result)
+            except BaseException:
+                if self.iteration_count == iteration:
+                    self.random.set_state(drawn)
+                raise
+            guard.ended(self)
+            return result
+
+    def _update(self, result: StepResult) -> None:
+        """Update the parameters and count it; Ctrl-C waits until both are done."""
+        with Held():
+            outcome = self.updater.update(result, self.iteration_count, self.epoch_count)
+            if outcome.refusal is not None:
+                raise outcome.refusal
+            self.iteration_count += 1
+
+    def apply_update(self, divisor: int) -> None:
+        """Update the parameters by the gradient that lies in the gradient vector, and count it."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            gradients = self.engine.vectors.gradients
+            gradients.whole()
+            self._update(StepResult(0.0, 0.0, 1, gradients, divisor, known_score=0.0))
+
+    def summary(self, *_: object) -> str:
+        """Return a table: layer, type, shapes of bottoms and tops, parameters."""
+        confs: list[tuple[str, Any]] = [(node.name, node.conf) for node in self.conf.nodes]
+        rows = [
+            (
+                name,
+                conf.message.type,
+                " ".join("x".join(map(str, shape)) for shape in conf.bottoms),
+                " ".join("x".join(map(str, shape)) or "[]" for shape in conf.tops),
+                sum(spec.length for spec in conf.param_specs()),
+            )
+            for name, conf in confs
+        ]
+        return "\n".join(f"{name:<24} {kind:<20} {came:<24} {out:<24} {n:>10,}" for name, kind, came, out, n in rows)
+
+    def _layer_keys(self) -> Sequence[str]:
+        return [node.name for node in self.conf.nodes]
+
+    def _checked_node(self, who: str, name: int | str) -> int:
+        names = self._layer_keys()
+        if isinstance(name, int):
+            name = dict(enumerate(names)).get(name, str(name))
+        return names.index(nd.checks.check_choice(who, "layer", name, names))
+
+    def _checked_layer(self, who: str, layer: object) -> int:
+        return self._checked_node(who, layer)  # type: ignore[arg-type]

@@ -1,0 +1,165 @@
+"""Passes from layer to layer of a net, by hand: every blob stays, and is read where somebody has written it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.typing import Array
+
+from ..conf.nodes import Source
+from ..step.passes import Arrival, ForwardPass, WayBack
+from ..step.step_input import StepInput
+from .assembly import LayerPlan
+
+if TYPE_CHECKING:
+    from ..layers.runtime import Kept
+    from .blob import Blob
+    from .network import CaffeNetwork
+
+LayerCallback = Callable[[int], object]
+"""Called with the number of a layer."""
+
+
+class Passes:
+    """Goes through the nodes of a net one by one; between them arrays are those of blobs.
+
+    Parameters
+    ----------
+    layers : sequence of LayerPlan
+    blobs : sequence of Blob
+        By the numbers that layers have for them.
+    network : CaffeNetwork
+    goes_back : sequence of bool
+        Of every layer.
+
+    Attributes
+    ----------
+    callbacks : dict of str -> list of callable (layer's number)
+        ``"before_forward"``, ``"after_forward"``, ``"before_backward"``, ``"after_backward"``.
+    """
+
+    def __init__(
+        self, layers: Sequence[LayerPlan], blobs: Sequence[Blob], network: CaffeNetwork, goes_back: Sequence[bool]
+    ) -> None:
+        self._layers, self._blobs, self._network, self._goes_back = layers, blobs, network, goes_back
+        self._kept: dict[int, Kept] = {}
+        self._writers: dict[int, int] = {}  # blob -> layer that wrote it last
+        self._step = StepInput((nd.zeros(1, dtype=network.dtype),))
+        self.callbacks: dict[str, list[LayerCallback]] = {
+            hook: [] for hook in ("before_forward", "after_forward", "before_backward", "after_backward")
+        }
+
+    # ---- forward
+
+    def forward(self, start: int, stop: int, training: Sequence[bool]) -> float:
+        """Run layers start .. stop, both included; return the sum of their losses."""
+        loss = 0.0
+        for number in range(start, stop + 1):
+            self._call("before_forward", number)
+            loss += self._forward(number, training[number])
+            self._call("after_forward", number)
+        return loss
+
+    def _forward(self, number: int, training: bool) -> float:
+        plan = self._layers[number]
+        tops = [self._blobs[blob] for blob in plan.tops]
+        if plan.data is not None:
+            self._bring(plan, tops)
+        else:
+            arrays = self._run(number, plan, training)
+            for blob, array in zip(tops, arrays, strict=True):
+                blob.put("data", array)
+        self._writers.update(dict.fromkeys(plan.tops, number))
+        for blob in tops:
+            blob.missing = None
+        weighed = [(blob, weight) for blob, weight in zip(tops, plan.loss_weights, strict=True) if weight != 0.0]
+        loss = 0.0
+        for blob, weight in weighed:
+            nd.fill(blob.read("diff"), weight)
+            loss += weight * nd.item(nd.sum(blob.read("data")))
+        return loss
+
+    def _bring(self, plan: LayerPlan, tops: Sequence[Blob]) -> None:
+        """Have a layer bring its next arrays; where it brings none, those that are there stay."""
+        arrays = plan.data.next()  # type: ignore[union-attr]
+        for blob, array in zip(tops, arrays or (), strict=arrays is not None):
+            if tuple(array.shape) != blob.shape:
+                blob.resize(tuple(array.shape))
+            nd.assign(blob.read("data"), nd.as_array(array, self._network.dtype))
+
+    def _run(self, number: int, plan: LayerPlan, training: bool) -> tuple[Array, ...]:
+        """Run the node of a layer on the arrays of its bottoms; return its tops."""
+        node = plan.node or 0
+        arrivals = {}
+        for place, (source, blob) in enumerate(zip(plan.inputs, plan.bottoms, strict=True)):
+            x = self._bottom(number, plan, place, blob)
+            arrivals[source] = Arrival(x, None, x.shape[0] if x.ndim else 1)
+        before = ForwardPass(range(0), arrivals, {}, (), WayBack(set(), Counter()))
+        propagation = self._network.engine.propagation
+        passed = propagation.forward(self._step, training, start=node, stop=node + 1, before=before)
+        self._kept[node] = passed.kept[node]
+        return tuple(passed.arrivals[Source(node, output)].x for output in range(len(plan.tops)))
+
+    def _bottom(self, number: int, plan: LayerPlan, place: int, blob: int) -> Array:
+        """Return the array of a bottom: a copy where this layer writes it, and the memory is one for both."""
+        array, in_place = self._blobs[blob].read("data"), blob in plan.tops
+        if not in_place:
+            return array
+        shares = self._blobs[blob].is_asked("data") or self._writers.get(blob) == number
+        return nd.copy(array) if shares else array
+
+    # ---- backward
+
+    def backward(self, start: int, stop: int) -> None:
+        """Take diffs of tops back, layers start .. stop, both included, against their order."""
+        for number in range(start, stop - 1, -1):
+            self._call("before_backward", number)
+            if self._goes_back[number] and self._layers[number].node is not None:
+                self._backward(self._layers[number])
+            self._call("after_backward", number)
+
+    def _backward(self, plan: LayerPlan) -> None:
+        node = plan.node or 0
+        if node not in self._kept:
+            raise nd.ConfigurationError(f"{plan.label}: forward must come before backward. Call net.forward().")
+        propagation = self._network.engine.propagation
+        arrivals: dict[Source, Any] = {source: Arrival(None, None, 1) for source in plan.inputs}  # type: ignore[arg-type]
+        passed = ForwardPass(range(node, node + 1), arrivals, dict(self._kept), (), WayBack(set(), Counter()))
+        epsilons = {
+            Source(node, output): self._epsilon(self._blobs[blob], len(plan.tops) == 1)
+            for output, blob in enumerate(plan.tops)
+        }
+        given = {source: epsilon for source, epsilon in epsilons.items() if epsilon is not None}
+        before = {name: nd.copy(view) for name, view in propagation.grads[node].items()}
+        if not given:
+            return
+        waiting = propagation.backward(passed, {}, given, start=node + 1, stop=node)
+        for name, view in propagation.grads[node].items():  # layers write gradients outright
+            nd.addi(view, before[name])
+        for source, blob in zip(plan.inputs, plan.bottoms, strict=True):
+            if source in waiting:
+                self._blobs[blob].put("diff", waiting[source])
+
+    @staticmethod
+    def _epsilon(blob: Blob, alone: bool) -> Array | None:
+        """Return a copy of a top's diff; None of one of several to which nothing has ever come."""
+        if not blob.has("diff") and not alone:
+            return None
+        return nd.copy(blob.read("diff"))
+
+    def _call(self, hook: str, number: int) -> None:
+        for callback in self.callbacks[hook]:
+            callback(number)
+
+    # ---- shapes
+
+    def reshape(self, layers: Sequence[Any]) -> None:
+        """Give all blobs the shapes that follow from those of the layers that bring data."""
+        for plan, layer in zip(self._layers, layers, strict=True):
+            if plan.node is not None:
+                shapes = layer.top_shapes([self._blobs[blob].shape for blob in plan.bottoms])
+                for blob, shape in zip(plan.tops, shapes, strict=True):
+                    self._blobs[blob].resize(tuple(shape))

@@ -1,0 +1,1 @@
+"""What Caffe's solver computes and says: rates, updates, the smoothed loss, history, lines of its log, commands."""
