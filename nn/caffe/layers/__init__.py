@@ -70,4 +70,4 @@ def layer_class(kind: str) -> type[CaffeLayer]:
         )
     module, name = LAYERS[kind].split(":")
     found: Any = getattr(import_module(f".{module}", __name__), name)
-    return found  # type: ignore[no-any-return]
+    return found
