@@ -2,8 +2,10 @@
 
 import re
 
+import h5py
 import numpy as np
 
+from nn.caffe import array_to_datum, write_database
 from nn.caffe.solver import get_solver
 
 DUMMY = """layer { name: "data" type: "DummyData" top: "data" top: "targets" dummy_data_param {
@@ -133,3 +135,43 @@ class Oracle:
 def logged(lines, pattern):
     """Return what a pattern finds in lines of a log, one tuple for each line that has it."""
     return [found.groups() for line in lines if (found := re.search(pattern, line))]
+
+
+EVERYTHING = """
+layer { name: "pictures" type: "Data" top: "data" top: "label"
+  transform_param { mirror: true crop_size: 6 scale: 0.01 mean_value: 100 }
+  data_param { source: "pictures" batch_size: 5 } }
+layer { name: "rows" type: "HDF5Data" top: "row" hdf5_data_param { source: "list.txt" batch_size: 5 shuffle: true } }
+layer { name: "noise" type: "DummyData" top: "noise" dummy_data_param { shape { dim: 5 dim: 4 dim: 6 dim: 6 }
+  data_filler { type: "gaussian" std: 0.1 } } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv" convolution_param {
+  num_output: 4 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }
+layer { name: "noisy" type: "Eltwise" bottom: "conv" bottom: "noise" top: "noisy" }
+layer { name: "norm" type: "BatchNorm" bottom: "noisy" top: "norm" }
+layer { name: "scale" type: "Scale" bottom: "norm" top: "norm" scale_param { bias_term: true } }
+layer { name: "relu" type: "ReLU" bottom: "norm" top: "norm" }
+layer { name: "drop" type: "Dropout" bottom: "norm" top: "norm" dropout_param { dropout_ratio: 0.3 } }
+layer { name: "ip" type: "InnerProduct" bottom: "norm" top: "ip" inner_product_param {
+  num_output: 3 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+layer { name: "side" type: "InnerProduct" bottom: "norm" top: "side" inner_product_param {
+  num_output: 2 weight_filler { type: "xavier" } } }
+layer { name: "squares" type: "EuclideanLoss" bottom: "side" bottom: "row" top: "squares" loss_weight: 0.5 }
+layer { name: "accuracy" type: "Accuracy" bottom: "ip" bottom: "label" top: "accuracy" }
+"""
+"""Everything that draws or has a place of its own: shuffles, mirrors, crops, fillers, dropout, statistics of batches."""
+
+
+def write_everything(folder, pictures=13):
+    """Write the data that `EVERYTHING` reads."""
+    rng = np.random.default_rng(9)
+    values = rng.integers(0, 256, (pictures, 1, 8, 8), dtype=np.uint8)
+    records = [
+        (b"%03d" % number, array_to_datum(picture, int(number % 3))) for number, picture in enumerate(values)
+    ]
+    write_database(folder / "pictures", records)
+    for name, count in (("a", 7), ("b", 4)):
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            file["row"] = rng.normal(size=(count, 2)).astype("float32")
+    (folder / "list.txt").write_text("a.h5\nb.h5\n")
+    return str(folder)
