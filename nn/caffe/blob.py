@@ -13,9 +13,10 @@ from nd.classes import ExplainedType
 from nd.typing import Array
 
 from .layers.base import Shape
+from .uncopied import Uncopied
 
 
-class Blob(metaclass=ExplainedType):
+class Blob(Uncopied, metaclass=ExplainedType):
     """Data and diff of one shape. What they return is the memory that the net computes with: writing it changes that.
 
     Parameters
@@ -31,6 +32,8 @@ class Blob(metaclass=ExplainedType):
     Source: BVLC Caffe, blob.hpp and pycaffe's Blob. A net keeps the arrays of its own layers where nobody has asked for
     `data` yet; whoever has it keeps seeing what later passes write.
     """
+
+    instead = "Copy its arrays, nd.copy(blob.data)."
 
     def __init__(
         self, name: str, shape: Sequence[int], dtype: str, on_backend: Callable[[], AbstractContextManager[object]]

@@ -30,6 +30,7 @@ from .snapshots import write_weights
 from .splits import insert_splits
 from .structure import NetStructure
 from .text import parse_text
+from .uncopied import Uncopied
 from .upgrade import upgrade_net
 from .weights import CopyReport, copy_weights, own_memory, share_weights
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ..trace.trace import Trace
 
 
-class Net(NetStructure, metaclass=ExplainedType):
+class Net(Uncopied, NetStructure, metaclass=ExplainedType):
     """Caffe's Net: layers in the order of their file.
 
     Parameters
@@ -88,6 +89,8 @@ class Net(NetStructure, metaclass=ExplainedType):
     Source: BVLC Caffe, net.cpp, and pycaffe. Differs: the weight of a loss is kept apart from the diff with which the
     way back begins, and a layer in place whose backward pass needs what it overwrites has a copy.
     """
+
+    instead = "Make another Net of to_proto(), in its phase."
 
     @checked
     def __init__(
