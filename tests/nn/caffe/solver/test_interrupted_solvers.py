@@ -184,7 +184,7 @@ def test_a_reader_that_raises(size, folder, monkeypatch):
         return tops
 
     monkeypatch.setattr(Data, "read", read)
-    with pytest.raises(nd.DataError, match="layer 0 'pictures' .Data.: the disk is gone"):
+    with pytest.raises(nd.DataError, match=r"layer 0 'pictures' \(Data\): the disk is gone"):
         solver.step(STEPS)
     assert 0 < solver.iter < STEPS
     solver.step(STEPS - solver.iter)

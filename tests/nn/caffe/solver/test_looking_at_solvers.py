@@ -17,7 +17,8 @@ from tests.nn.caffe.solver.test_resume import everything
 STEPS = 3
 TWO_THREADS = """
 layer { name: "data" type: "DummyData" top: "data" top: "label" dummy_data_param {
-  shape { dim: 96 dim: 3 dim: 16 dim: 16 } shape { dim: 96 } data_filler { type: "gaussian" } data_filler { value: 3 } } }
+  shape { dim: 96 dim: 3 dim: 16 dim: 16 } shape { dim: 96 } data_filler { type: "gaussian" }
+  data_filler { value: 3 } } }
 layer { name: "conv" type: "Convolution" bottom: "data" top: "conv" convolution_param {
   num_output: 16 kernel_size: 3 weight_filler { type: "msra" } } }
 layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
@@ -124,16 +125,16 @@ def test_blobs_that_are_not_kept_say_so(folder):
                 read(net.blobs[inner])
     net.keep("conv")
     with pytest.raises(nd.ConfigurationError, match="must be kept"):
-        net.blobs["conv"].data  # noqa: B018
+        net.blobs["conv"].data
     solver.step(1)
     assert np.abs(net.blobs["conv"].data).sum() > 0
     net.keep()
     solver.step(1)
     with pytest.raises(nd.ConfigurationError, match="must be kept"):
-        net.blobs["conv"].data  # noqa: B018
+        net.blobs["conv"].data
     net.forward()
     assert nd.is_array(net.blobs["conv"].data)
-    with pytest.raises(nd.ChoiceError, match="unknown blob 'convv'.*Did you mean 'conv'"):
+    with pytest.raises(nd.ChoiceError, match=r"unknown blob 'convv'.*Did you mean 'conv'"):
         net.keep("convv")
 
 
@@ -199,9 +200,7 @@ def test_several_losses_are_weighed():
 
 def test_the_loss_of_several_minibatches_is_their_mean():
     small, large = (get_solver(least_squares("SGD", iter_size=size), dtype="float64") for size in (1, 3))
-    losses = []
-    for _ in range(3):
-        losses.append(small.net.forward_backward())
+    losses = [small.net.forward_backward() for _ in range(3)]
     np.testing.assert_allclose(large.step(1), np.mean(losses), rtol=1e-12)
 
 
