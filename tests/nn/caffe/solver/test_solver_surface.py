@@ -53,11 +53,8 @@ def own(folder, name):
 
 def test_nets_in_their_states():
     """One test net per test_state; a stage in one of them lets the loss in."""
-    said = solver_text(
-        STAGED,
-        'base_lr: 0.01 test_iter: 10 test_iter: 10 test_interval: 10 test_state { stage: "with_loss" } test_state { }',
-    )
-    solver = get_solver(said)
+    tests = 'test_iter: 10 test_iter: 10 test_interval: 10 test_state { stage: "with_loss" } test_state { }'
+    solver = get_solver(solver_text(STAGED, f"base_lr: 0.01 {tests}"))
     assert [net.phase for net in (solver.net, *solver.test_nets)] == ["TRAIN", "TEST", "TEST"]
     found = [(net.has_layer("loss"), net.has_layer("accuracy")) for net in (solver.net, *solver.test_nets)]
     assert found == [(True, False), (True, True), (False, True)]
@@ -217,7 +214,7 @@ def test_where_a_solver_comes_from(form, tmp_path):
 
 
 def test_sources_that_are_none(tmp_path):
-    with pytest.raises(FileNotFoundError, match="none.prototxt"):
+    with pytest.raises(FileNotFoundError, match=r"none\.prototxt"):
         get_solver(tmp_path / "none.prototxt")
     with pytest.raises(nd.DTypeError, match="SolverParameter"):
         get_solver(3)
