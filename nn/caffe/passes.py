@@ -133,9 +133,11 @@ class Passes:
             for output, blob in enumerate(plan.tops)
         }
         given = {source: epsilon for source, epsilon in epsilons.items() if epsilon is not None}
-        before = {name: nd.copy(view) for name, view in propagation.grads[node].items()}
         if not given:
             return
+        before = {name: nd.copy(view) for name, view in propagation.grads[node].items()}
+        for view in propagation.grads[node].values():  # as a layer may leave out those that are not trained
+            nd.fill(view, 0.0)
         waiting = propagation.backward(passed, {}, given, start=node + 1, stop=node)
         for name, view in propagation.grads[node].items():  # layers write gradients outright
             nd.addi(view, before[name])

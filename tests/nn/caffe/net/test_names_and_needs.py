@@ -77,13 +77,23 @@ def test_who_goes_backward():
 def test_a_label_that_could_be_trained_fails_when_it_should_be():
     net = Net(nets.tricky(), seed=1)
     net.forward()
-    with pytest.raises(nd.ConfigurationError, match="layer 3 'loss'.*: nothing below bottom 1 'fake_labels' can be tra"):
+    with pytest.raises(
+        nd.ConfigurationError, match="layer 3 'loss'.*: nothing below bottom 1 'fake_labels' can be tra"
+    ):
         net.backward()
 
 
 def test_propagate_down_of_a_loss_cuts_off_what_makes_the_label():
     goes = Net(nets.skipping("true"))
-    assert goes.layer_names == ["data", "data_data_0_split", "silence", "innerproduct", "ip_fake_labels", "argmax", "loss"]
+    assert goes.layer_names == [
+        "data",
+        "data_data_0_split",
+        "silence",
+        "innerproduct",
+        "ip_fake_labels",
+        "argmax",
+        "loss",
+    ]
     assert goes.bottom_need_backward == [[], [False], [False], [False], [False], [True], [True, True]]
     assert dict(zip(goes.layer_names, goes.layer_need_backward, strict=True)) == {
         name: not name.startswith("data") and name != "silence" for name in goes.layer_names
@@ -103,7 +113,9 @@ def test_propagate_down_of_a_product_goes_back_to_the_data():
 
 def test_propagate_down_is_for_all_bottoms_or_none():
     text = nets.tiny().replace('top: "top_loss"', 'top: "top_loss" propagate_down: true')
-    with pytest.raises(nd.ConfigurationError, match="layer 2 'loss'.*propagate_down must be there for every bottom or "):
+    with pytest.raises(
+        nd.ConfigurationError, match="layer 2 'loss'.*propagate_down must be there for every bottom or "
+    ):
         Net(text)
 
 
@@ -119,16 +131,25 @@ def test_a_loss_of_weight_zero_takes_its_branch_off():
     ("text", "message"),
     [
         (data((2, 3)) + layer("a", "ReLU", "nothing", "b"), "layer 1 'a'.*bottom 0 'nothing' must be a top of an earl"),
-        (data((2, 3)) + layer("a", "ReLU", "data", "b") + layer("c", "TanH", "b", "data"), "layer 3|top 'data' must be"),
+        (
+            data((2, 3)) + layer("a", "ReLU", "data", "b") + layer("c", "TanH", "b", "data"),
+            "layer 3|top 'data' must be",
+        ),
         (
             data((2, 3), (2, 3), tops=("a", "b")) + layer("sum", "Eltwise", "a b", "b"),
             "layer 1 'sum'.*top 'b' must be written by one layer",
         ),
-        (data((2, 3)) + layer("a", "Flatten", "data", "data"), "its top must be another blob than its bottom, got 'data'"),
+        (
+            data((2, 3)) + layer("a", "Flatten", "data", "data"),
+            "its top must be another blob than its bottom, got 'data'",
+        ),
         (data((2, 3)) + layer("a", "Nothing", "data", "b"), r"unknown layer type\. Known are AbsVal, Accuracy,.*Tile"),
         (data((2, 3)) + layer("a", "ReLU", "data data", "b"), "layer 2 'a'.*expected 1 bottom"),
         (data((2, 3)) + product("a", "data", "b", 2, "param { } param { } param { }"), "at most 2 parameter.*got 3"),
-        (data((2, 3)) + layer("a", "ReLU", "data", "b", "loss_weight: 1 loss_weight: 2"), "for each of 1 top.*none, got"),
+        (
+            data((2, 3)) + layer("a", "ReLU", "data", "b", "loss_weight: 1 loss_weight: 2"),
+            "for each of 1 top.*none, got",
+        ),
     ],
 )
 def test_nets_that_cannot_be(text, message):
