@@ -17,12 +17,14 @@ from nd.state import Restoring
 from nd.typing import Array
 
 from .assembly import Assembly
+from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .debugging import DebugLines
 from .files import read_net
 from .filter import PHASES, filter_net, with_state
 from .messages import message_with_blobs, take_blobs
 from .passes import LayerCallback
+from .recorded import RecordedSteps
 from .schema import Message, check_kind, kind_of
 from .snapshots import write_weights
 from .splits import insert_splits
@@ -52,6 +54,8 @@ class Net(NetStructure, metaclass=ExplainedType):
         Of fillers, dropout and shuffles; without it another one every time.
     folder : path
         From which files are named that the net reads; Caffe's is the working directory.
+    training : Training, optional
+        How a solver trains it: `get_solver` says it.
 
     Raises
     ------
@@ -71,6 +75,8 @@ class Net(NetStructure, metaclass=ExplainedType):
         The layers as nodes: what a solver trains.
     random : Random
         The generator of everything that is drawn.
+    steps : RecordedSteps
+        What a solver's steps are taken by.
     loss : float
         The weighted sum of the losses of the last forward pass.
 
@@ -92,6 +98,7 @@ class Net(NetStructure, metaclass=ExplainedType):
         dtype: str = "float32",
         seed: int | None = None,
         folder: str | os.PathLike[str] = "",
+        training: Training | None = None,
     ) -> None:
         if _is_phase(weights):
             weights, phase = phase, weights
@@ -103,11 +110,11 @@ class Net(NetStructure, metaclass=ExplainedType):
         self.folder = folder
 
         def open_data(layer: Message, label: str, its_phase: str) -> DataLayer:
-            opened: DataLayer = data_layer_class(layer.type)(layer, label, its_phase, dtype, random, folder)
-            return opened
+            return data_layer_class(layer.type)(layer, label, its_phase, dtype, random, os.fspath(folder))
 
-        super().__init__(Assembly(self.message, dtype, open_data), dtype, random)
+        super().__init__(Assembly(self.message, dtype, open_data), dtype, random, training)
         self._training = [plan.message.phase == PHASES["TRAIN"] for plan in self._plans]
+        self.steps = RecordedSteps(self)
         self._debug = DebugLines(self)
         self._debug.switch(bool(self.message.debug_info))
         self.loss = 0.0
@@ -253,6 +260,14 @@ class Net(NetStructure, metaclass=ExplainedType):
         """Give all blobs the shapes that follow from those of the inputs, without computing."""
         with self._at_work():
             self._passes.reshape(self.layers)
+
+    def keep(self, *names: str) -> None:
+        """Keep data and diffs of these blobs in a solver's steps, from the next one on; others' no longer.
+
+        Losses and outputs are kept always, and everything by `forward` and `backward`. Without names nothing else is.
+        Numbers stay what they are, to the bit. Raises ChoiceError for a name of no blob.
+        """
+        self.steps.keep(names)
 
     # ---- callbacks
 

@@ -139,6 +139,8 @@ class NetworkConfiguration(Checked):
     tbptt_exact: bool = False
     compared: ClassVar[tuple[str, ...]] = ()
     """Fields that two configurations of equal networks share, beside those of the training."""
+    scores_penalties: ClassVar[bool] = True
+    """Whether the score has the penalties on the parameters in it."""
     needs_series: ClassVar[bool] = False
     """Whether truncated backprop needs all features and labels to be series."""
 

@@ -76,7 +76,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
     """
 
     ends_backprop: bool = False
-    outputs: ClassVar[int] = 1
+    outputs: int = 1
     """How many arrays of activations there are. Of several, forward returns a tuple, and backward gets one of their
     gradients, None for an output that no loss knows of."""
 
@@ -135,7 +135,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
 
     def propagate(
         self, xs: Sequence[Array], state: State, params: Params, ctx: VertexContext
-    ) -> tuple[Array, Kept, State]:
+    ) -> tuple[Any, Kept, State]:
         """Return activations, results for `backpropagate`, and the state after it, as layers do."""
         try:
             a, cache = self.forward(xs, params, ctx)

@@ -152,8 +152,8 @@ class LSTM(RecurrentLayer):
     Bottoms x ``[T, N, ...]``, cont ``[T, N]``, perhaps x_static ``[N, ...]``, and with `expose_hidden` h_0 and c_0
     ``[1, N, H]``. Tops h ``[T, N, H]``, and h_T and c_T. Blobs, with rows in the order i, f, o, g: W_xc ``[4 H, C]``,
     b_c ``[4 H]``, W_xc_static, W_hc ``[4 H, H]``. Source: BVLC Caffe, lstm_layer.cpp and recurrent_layer.cpp; Donahue
-    et al. 2015. Differs: without `expose_hidden` a pass begins with h_0 = c_0 = 0, also where cont_1 is not 0; Caffe goes on
-    with the states of the pass before.
+    et al. 2015. Differs: without `expose_hidden` a pass begins with h_0 = c_0 = 0, also where cont_1 is not 0; Caffe
+    goes on with the states of the pass before.
     """
 
     pure = True
@@ -241,8 +241,8 @@ class RNN(RecurrentLayer):
         o_t = tanh(W_ho h_t + b_o)
 
     Bottoms x ``[T, N, ...]``, cont ``[T, N]``, perhaps x_static ``[N, ...]``, and with `expose_hidden` h_0
-    ``[1, N, H]``. Tops o ``[T, N, H]``, and h_T. Blobs: W_xh ``[H, C]``, b_h, W_xh_static, W_hh ``[H, H]``, W_ho ``[H, H]``, b_o.
-    Source: BVLC Caffe, rnn_layer.cpp and recurrent_layer.cpp. Differs: as LSTM.
+    ``[1, N, H]``. Tops o ``[T, N, H]``, and h_T. Blobs: W_xh ``[H, C]``, b_h, W_xh_static, W_hh ``[H, H]``, W_ho
+    ``[H, H]``, b_o. Source: BVLC Caffe, rnn_layer.cpp and recurrent_layer.cpp. Differs: as LSTM.
     """
 
     pure = True
