@@ -162,7 +162,7 @@ class Blob(metaclass=ExplainedType):
         return nd.assign(own, array)
 
     def write(self, name: str, values: object) -> None:
-        """Copy numbers, or one for all, into the data or the diff; raise ShapeError unless they have the blob's shape."""
+        """Copy numbers, or one for all, into the data or the diff; raise ShapeError where they do not fit."""
         with self._on_backend():
             array = nd.as_array(values, self._dtype)
             if array.shape and tuple(array.shape) != self.shape:

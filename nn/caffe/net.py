@@ -20,17 +20,15 @@ from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .debugging import DebugLines
-from .files import read_net
 from .filter import PHASES, filter_net, with_state
 from .messages import message_with_blobs, take_blobs
+from .opening import arguments_of, message_of
 from .passes import LayerCallback
 from .recorded import RecordedSteps
-from .schema import Message, check_kind, kind_of
+from .schema import Message, kind_of
 from .snapshots import write_weights
 from .splits import insert_splits
 from .structure import NetStructure
-from .text import parse_text
-from .upgrade import upgrade_net
 from .weights import CopyReport, copy_weights, share_weights
 
 
@@ -41,12 +39,15 @@ class Net(NetStructure, metaclass=ExplainedType):
     ----------
     source : path, text of a prototxt, or NetParameter
         A text has a brace in it.
+    *settings
+        The next four without their names: weights, phase, level, stages, or as in pycaffe phase, level, stages,
+        weights.
     weights : path, optional
-        A .caffemodel or .caffemodel.h5 to copy weights from. A phase may stand here and the weights behind it, as in
-        pycaffe.
+        A .caffemodel or .caffemodel.h5 to copy weights from.
     phase : {"TRAIN", "TEST"}, optional
         Caffe's 0 and 1 too. Without it TEST; of a message that of its own state.
-    level : int
+    level : int, optional
+        0 without it.
     stages : sequence of str, optional
         With the phase the state by which layers are in or out: see `filter_net`.
     dtype : {"float32", "float64"}
@@ -90,21 +91,21 @@ class Net(NetStructure, metaclass=ExplainedType):
     def __init__(
         self,
         source: Any,
+        *settings: Any,
         weights: Any = None,
         phase: Any = None,
-        level: int = 0,
+        level: int | None = None,
         stages: Sequence[str] | None = None,
-        *,
         dtype: str = "float32",
         seed: int | None = None,
         folder: str | os.PathLike[str] = "",
         training: Training | None = None,
     ) -> None:
-        if _is_phase(weights):
-            weights, phase = phase, weights
-        message = _message_of(source)
+        told = arguments_of(settings, {"weights": weights, "phase": phase, "level": level, "stages": stages})
+        weights, phase, level, stages = (told[name] for name in ("weights", "phase", "level", "stages"))
+        message = message_of(source)
         if phase is not None or level or stages or kind_of(source) != "NetParameter":
-            message = with_state(message, "TEST" if phase is None else phase, level, tuple(stages or ()))
+            message = with_state(message, "TEST" if phase is None else phase, level or 0, stages or ())
         self.message = insert_splits(filter_net(message, "Net"), "Net")
         random = Random(time.time_ns() % 2**31 if seed is None else seed)
         self.folder = folder
@@ -343,17 +344,3 @@ class Net(NetStructure, metaclass=ExplainedType):
     def load_hdf5(self, source: Any) -> CopyReport:
         """Copy weights from an HDF5 file."""
         return self.copy_from(source)
-
-
-def _is_phase(given: object) -> bool:
-    return (given in PHASES) if isinstance(given, str) else (type(given) is int and given in PHASES.values())
-
-
-def _message_of(source: Any) -> Message:
-    """Return the net that a path, a text or a message is, of the newest schema."""
-    if isinstance(source, str) and "{" in source:
-        return upgrade_net(parse_text(source, "NetParameter"))
-    if isinstance(source, (str, os.PathLike)) or hasattr(source, "read"):
-        return read_net(source)
-    check_kind("Net", source, "NetParameter")
-    return upgrade_net(source)

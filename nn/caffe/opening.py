@@ -16,7 +16,7 @@ from .upgrade import upgrade_net
 
 
 def arguments_of(positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
-    """Return weights, phase, level and stages by name; those behind the net come as pycaffe takes them, or weights first.
+    """Return weights, phase, level and stages by name; behind the net they come as in pycaffe, or weights first.
 
     Parameters
     ----------
@@ -27,21 +27,23 @@ def arguments_of(positional: Sequence[Any], named: dict[str, Any]) -> dict[str, 
 
     Raises
     ------
-    CallError
+    ConfigurationError
         There are more, or one is there twice.
     """
     order = ("phase", "level", "stages", "weights")
     if positional and not _is_phase(positional[0]):
         order = ("weights", "phase", "level", "stages")
     if len(positional) > len(order):
-        raise nd.CallError(
+        raise nd.ConfigurationError(
             f"Net: behind the net there must be at most {len(order)} arguments, {', '.join(order)}, got "
             f"{len(positional)}. Write the others with their names."
         )
     given = {name: value for name, value in zip(order, positional, strict=False) if value is not None}
     for name in given:
         if named[name] is not None:
-            raise nd.CallError(f"Net: {name} must be given once, got it by position and by name. Leave one of them out.")
+            raise nd.ConfigurationError(
+                f"Net: {name} must be given once, got it by position and by name. Leave one of them out."
+            )
     return named | given
 
 

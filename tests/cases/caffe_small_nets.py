@@ -3,9 +3,13 @@
 GAUSSIAN = 'weight_filler { type: "gaussian" std: %s }'
 
 
+def dims(shape):
+    return " ".join(f"dim: {size}" for size in shape)
+
+
 def data(*shapes, name="data", tops=("data",), filler='type: "gaussian" std: 1'):
     """A layer that draws its tops anew for every pass."""
-    each = "".join("shape { %s } " % "".join(f"dim: {size} " for size in shape) for shape in shapes)
+    each = "".join(f"shape {{ {dims(shape)} }} " for shape in shapes)
     written = "".join(f'top: "{top}" ' for top in tops)
     drawn = f"dummy_data_param {{ {each} data_filler {{ {filler} }} }}"
     return f'layer {{ name: "{name}" type: "DummyData" {written} {drawn} }}\n'
@@ -13,7 +17,7 @@ def data(*shapes, name="data", tops=("data",), filler='type: "gaussian" std: 1')
 
 def inputs(**shapes):
     """A layer whose tops the caller fills."""
-    each = "".join("shape { %s } " % "".join(f"dim: {size} " for size in shape) for shape in shapes.values())
+    each = "".join(f"shape {{ {dims(shape)} }} " for shape in shapes.values())
     written = "".join(f'top: "{top}" ' for top in shapes)
     return f'layer {{ name: "inputs" type: "Input" {written} input_param {{ {each} }} }}\n'
 
@@ -52,7 +56,7 @@ def tiny(head="", accuracy=False):
 
 
 def euclidean(head="", label_settings=""):
-    """Data and a label of the shape of what a product makes of them; a product of the label too where it has settings."""
+    """A product of the data against a label of its shape, or against a product of the label where it has settings."""
     text = f"{head}\n" + data((5, 2, 3, 4), (5, 10), tops=("data", "label"))
     text += product("innerproduct", "data", "innerproduct", 10)
     bottoms = "innerproduct label"

@@ -78,7 +78,7 @@ def test_a_label_that_could_be_trained_fails_when_it_should_be():
     net = Net(nets.tricky(), seed=1)
     net.forward()
     with pytest.raises(
-        nd.ConfigurationError, match="layer 3 'loss'.*: nothing below bottom 1 'fake_labels' can be tra"
+        nd.ConfigurationError, match=r"layer 3 'loss'.*: nothing below bottom 1 'fake_labels' can be tra"
     ):
         net.backward()
 
@@ -114,7 +114,7 @@ def test_propagate_down_of_a_product_goes_back_to_the_data():
 def test_propagate_down_is_for_all_bottoms_or_none():
     text = nets.tiny().replace('top: "top_loss"', 'top: "top_loss" propagate_down: true')
     with pytest.raises(
-        nd.ConfigurationError, match="layer 2 'loss'.*propagate_down must be there for every bottom or "
+        nd.ConfigurationError, match=r"layer 2 'loss'.*propagate_down must be there for every bottom or "
     ):
         Net(text)
 

@@ -1,5 +1,7 @@
 """Which layers of one text a net has: levels, stages, phases, and a text for all three uses; pycaffe's cases, anew."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -86,12 +88,14 @@ def test_where_a_net_comes_from(tmp_path):
         Net(str(path), "TEST", weights=str(weights)),
         Net(str(path), str(weights), "TEST"),  # as pycaffe once wanted it
         Net(path, str(weights), phase="TEST"),
-        Net(open(path), weights=weights, phase=1),  # noqa: SIM115
+        Net(io.BytesIO(path.read_bytes()), weights=weights, phase=1),
         Net(net.message, weights),
     ]
     for call in calls:
         assert call.phase == "TEST"
         np.testing.assert_array_equal(call.params["innerproduct"][0].data, expected)
+    assert names(Net(LEVELS, "TEST", 1)) == names(Net(LEVELS, level=1))
+    assert names(Net(STAGES, "TEST", 0, ["A"])) == ["A", "AorB"]
     assert Net(path, 0).phase == Net(path, "TRAIN").phase == "TRAIN"
 
 
@@ -100,9 +104,16 @@ def test_what_is_no_net(tmp_path):
         Net(str(tmp_path / "missing.prototxt"), phase="TEST")
     with pytest.raises(FileNotFoundError, match=r"missing\.caffemodel"):
         Net(nets.tiny(), str(tmp_path / "missing.caffemodel"))
-    with pytest.raises(nd.FormatError, match="layers|Did you mean|no field"):
+    with pytest.raises(nd.FormatError, match="expected a field of NetParameter, got 'nonsense'"):
         Net("name: 'x' nonsense { }")
     with pytest.raises(nd.NdError, match="PLAY"):
         Net(nets.tiny(), phase="PLAY")
     with pytest.raises(nd.NdError, match="NetParameter"):
         Net(proto.SolverParameter())
+
+
+def test_calls_that_say_too_much():
+    with pytest.raises(nd.ConfigurationError, match="Net: phase must be given once, got it by position and by name"):
+        Net(nets.tiny(), "TEST", phase="TRAIN")
+    with pytest.raises(nd.ConfigurationError, match="at most 4 arguments, phase, level, stages, weights, got 5"):
+        Net(nets.tiny(), "TEST", 0, [], None, 7)
