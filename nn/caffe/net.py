@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import nd
 from nd.arguments import checked
@@ -29,6 +30,7 @@ from .schema import Message, kind_of
 from .snapshots import write_weights
 from .splits import insert_splits
 from .structure import NetStructure
+from .twins import restore, state_of
 from .weights import CopyReport, copy_weights, share_weights
 
 
@@ -85,6 +87,9 @@ class Net(NetStructure, metaclass=ExplainedType):
     -----
     Source: BVLC Caffe, net.cpp, and pycaffe. Differs: the weight of a loss is kept apart from the diff with which the
     way back begins, and a layer in place whose backward pass needs what it overwrites has a copy.
+
+    A net can be pickled and copied: parameters, diffs, blobs, generator, and where its layers of data are, which open
+    their sources again. A copy shares nothing, has no callbacks and no solver; its first pass must go forward.
     """
 
     @checked
@@ -106,23 +111,35 @@ class Net(NetStructure, metaclass=ExplainedType):
         message = message_of(source)
         if phase is not None or level or stages or kind_of(source) != "NetParameter":
             message = with_state(message, "TEST" if phase is None else phase, level or 0, stages or ())
-        self.message = insert_splits(filter_net(message, "Net"), "Net")
         random = Random(time.time_ns() % 2**31 if seed is None else seed)
-        self.folder = folder
 
         def open_data(layer: Message, label: str, its_phase: str) -> DataLayer:
             return data_layer_class(layer.type)(layer, label, its_phase, dtype, random, os.fspath(folder))
 
-        super().__init__(Assembly(self.message, dtype, open_data), dtype, random, training)
+        self.set_up(insert_splits(filter_net(message, "Net"), "Net"), open_data, dtype, random, folder, training)
+        with self._at_work():
+            take_blobs(self)
+        if weights is not None:
+            self.copy_from(weights)
+
+    def set_up(
+        self,
+        message: Message,
+        open_data: Callable[[Message, str, str], DataLayer],
+        dtype: str,
+        random: Random,
+        folder: str | os.PathLike[str],
+        training: Training | None = None,
+    ) -> None:
+        """Make what a net consists of, of a message that is filtered and has its splits; for the library itself."""
+        self.message, self.folder = message, folder
+        NetStructure.__init__(self, Assembly(message, dtype, open_data), dtype, random, training)
         self._training = [plan.message.phase == PHASES["TRAIN"] for plan in self._plans]
         self.steps = RecordedSteps(self)
         self._debug = DebugLines(self)
         self._debug.switch(bool(self.message.debug_info))
         self.loss = 0.0
-        with self._at_work():
-            take_blobs(self)
-        if weights is not None:
-            self.copy_from(weights)
+        self._made = frozenset([*vars(self), "_made"])
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
@@ -269,6 +286,27 @@ class Net(NetStructure, metaclass=ExplainedType):
         Numbers stay what they are, to the bit. Raises ChoiceError for a name of no blob.
         """
         self.steps.keep(names)
+
+    # ---- copies
+
+    def given_attributes(self) -> dict[str, Any]:
+        """Return the attributes that somebody has given the net: copies have them too."""
+        return {name: value for name, value in vars(self).items() if name not in self._made}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restore(self, state)
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        with Restoring(), self.network.engine.on_backend():
+            twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return twin
 
     # ---- callbacks
 

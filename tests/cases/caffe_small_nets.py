@@ -8,10 +8,12 @@ def dims(shape):
 
 
 def data(*shapes, name="data", tops=("data",), filler='type: "gaussian" std: 1'):
-    """A layer that draws its tops anew for every pass."""
+    """A layer that draws its tops anew for every pass, by one filler or one for each."""
     each = "".join(f"shape {{ {dims(shape)} }} " for shape in shapes)
     written = "".join(f'top: "{top}" ' for top in tops)
-    drawn = f"dummy_data_param {{ {each} data_filler {{ {filler} }} }}"
+    fillers = [filler] if isinstance(filler, str) else filler
+    filled = " ".join(f"data_filler {{ {one} }}" for one in fillers)
+    drawn = f"dummy_data_param {{ {each} {filled} }}"
     return f'layer {{ name: "{name}" type: "DummyData" {written} {drawn} }}\n'
 
 
@@ -38,11 +40,8 @@ def product(name, bottom, top, n_out, settings="", std=1.0, bias=True):
 
 def tiny(head="", accuracy=False):
     """Data, a product with multipliers, and a softmax loss whose top has another name than its layer."""
-    fillers = 'data_filler { type: "gaussian" std: 0.01 } data_filler { type: "constant" value: 0 }'
-    shapes = "shape { dim: 5 dim: 2 dim: 3 dim: 4 } shape { dim: 5 }"
-    text = f'{head} name: "tiny"\n' + layer(
-        "data", "DummyData", "", "data label", f"dummy_data_param {{ {shapes} {fillers} }}"
-    )
+    fillers = ('type: "gaussian" std: 0.01', 'type: "constant" value: 0')
+    text = f'{head} name: "tiny"\n' + data((5, 2, 3, 4), (5,), tops=("data", "label"), filler=fillers)
     text += product(
         "innerproduct",
         "data",

@@ -93,10 +93,8 @@ def test_backward_must_come_after_forward():
 def ip_net():
     """What pycaffe's tests run: a convolution, a product, and a loss, all of which go back."""
     told = "convolution_param { num_output: 11 kernel_size: 2 pad: 3 weight_filler { type: 'gaussian' std: 1 } }"
-    text = "force_backward: true\n" + data((5, 2, 3, 4), (5, 1, 1, 1), tops=("data", "label"))
-    text = text.replace("data_filler", "data_filler { type: 'gaussian' std: 1 } data_filler", 1).replace(
-        'data_filler { type: "gaussian" std: 1 }', "data_filler { type: 'constant' value: 2 }"
-    )
+    fillers = ("type: 'gaussian' std: 1", "value: 2")
+    text = "force_backward: true\n" + data((5, 2, 3, 4), (5, 1, 1, 1), tops=("data", "label"), filler=fillers)
     text += layer("conv", "Convolution", "data", "conv", told) + product("ip", "conv", "ip_blob", 13)
     return Net(text + layer("loss", "SoftmaxWithLoss", "ip_blob label", "loss"), seed=1, dtype="float64")
 
