@@ -12,6 +12,7 @@ from typing import Any, Self
 import nd
 from nd.arguments import checked
 from nd.classes import ExplainedType
+from nd.files.reading import ending_of
 from nd.files.writing import Target
 from nd.random import Random, drawing
 from nd.state import Restoring
@@ -22,6 +23,7 @@ from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .debugging import DebugLines
 from .filter import PHASES, filter_net, with_state
+from .hdf5 import ENDINGS
 from .messages import message_with_blobs, take_blobs
 from .opening import arguments_of, message_of
 from .passes import LayerCallback
@@ -355,14 +357,16 @@ class Net(NetStructure, metaclass=ExplainedType):
         ShapeError
             In strict mode: as many parameters, each of the net's shape, are not there.
         """
-        return copy_weights("copy_from", self, source, mode)
+        with self._at_work():
+            return copy_weights("copy_from", self, source, mode)
 
     def share_with(self, other: Net) -> None:
         """Use another net's memory for the parameters of the layers of the same names; raise ShapeError if they differ.
 
         Diffs stay apart. A net that shares its weights computes, but cannot be trained by a solver.
         """
-        share_weights("share_with", self, other)
+        with self._at_work():
+            share_weights("share_with", self, other)
 
     def to_proto(self, write_diff: bool = False) -> Message:
         """Return the net as a NetParameter: layers as they run, their parameters, and gradients where wanted."""
@@ -376,7 +380,11 @@ class Net(NetStructure, metaclass=ExplainedType):
 
     @checked
     def save_hdf5(self, target: Target, write_diff: bool = False) -> None:
-        """Write the parameters as HDF5; the name must end in ``.h5``."""
+        """Write the parameters as HDF5; raise ConfigurationError unless the name ends in ``.h5``."""
+        if ending_of(target) not in ENDINGS:
+            raise nd.ConfigurationError(
+                f"save_hdf5: the name of the file must end in .h5, got {target!r}. Or call save."
+            )
         write_weights(self.to_proto(write_diff), target)
 
     def load_hdf5(self, source: Any) -> CopyReport:

@@ -181,16 +181,24 @@ def losses_of(seed):
     return losses
 
 
-def test_a_net_stays_on_its_backend(backend):
+def test_a_net_stays_on_its_backend(backend, tmp_path):
     net = Net(nets.tiny(), seed=1, dtype="float64")
-    with nd.use_backend("numpy" if backend.name != "numpy" else backend):
-        assert nd.backend() is not backend or backend.name == "numpy"
+    with nd.use_backend("numpy"):
         net.forward_backward()
         net.update()
         net.blobs["data"].data = np.zeros((5, 2, 3, 4))
         twin = copy.deepcopy(net)
+        with nd.use_backend(backend):
+            same_numbers = [nd.to_host(nd.copy(blob.data)) for blob in net.param_blobs]
+        net.save(tmp_path / "n.caffemodel", write_diff=True)
+        net.param_blobs[0].data = 0.0
+        net.copy_from(tmp_path / "n.caffemodel")
+        net.clear_param_diffs()
+        net.reshape()
         arrays = [blob.data for blob in (*net.blobs.values(), *net.param_blobs, *twin.blobs.values())]
-        assert net.to_proto(write_diff=True).layer[1].blobs[0].double_diff
+        assert net.forward()["top_loss"].shape == ()
     assert net.network.backend is twin.network.backend is backend
     assert all(backend.is_array(array) for array in arrays)
-    same(net, twin)
+    for one, other, host in zip(net.param_blobs, twin.param_blobs, same_numbers, strict=True):
+        np.testing.assert_array_equal(nd.to_host(one.data), host)
+        np.testing.assert_array_equal(nd.to_host(other.data), host)
