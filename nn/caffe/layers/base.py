@@ -125,6 +125,8 @@ class CaffeLayer(VertexRuntime):
     """Whether a top may be a bottom."""
     is_loss: ClassVar[bool] = False
     """Whether the first top has the weight 1 in the net's loss where the message says none."""
+    computes_again: ClassVar[bool] = True
+    """Whether a second backward pass may compute `forward` once more: the first one has used up what that kept."""
     not_forced: ClassVar[tuple[int, ...]] = ()
     """Bottoms that `force_backward` passes by: labels."""
 
