@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.checks import check_choice
@@ -16,7 +16,7 @@ from ..step.step_input import StepInput
 from .assembly import AUTOMATIC
 
 if TYPE_CHECKING:
-    from ..step.keeping import KeptArrays, KeptKey
+    from ..step.keeping import KeptKey
     from .net import Net
 
 NOT_KEPT = "must be kept while a solver's step runs, got nothing of it. Call net.keep({name!r}) before the step."
@@ -99,7 +99,7 @@ class RecordedSteps:
 
     def _hand_over(self, features: Sequence[Array], result: StepResult) -> None:
         """Put what was kept into the blobs; others say that they are not there."""
-        net, kept = self._net, cast("Mapping[KeptKey, KeptArrays]", result.kept)
+        net, kept = self._net, result.kept
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
                 blob = net.blob_at(number)

@@ -113,9 +113,7 @@ class SoftmaxWithLoss(LossLayer):
         check_labels(self, scores, labels, self._axis(scores))
         return [*super().top_shapes(bottoms), scores][: max(self.outputs, 1)]
 
-    def forward(
-        self, xs: Sequence[Array], params: Params, ctx: VertexContext
-    ) -> tuple[Array | tuple[Array, Array], Scored]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Scored]:
         x, given = xs
         axis = self._axis(tuple(x.shape))
         p = softmax_along(x, axis, nd.buffer_like(x, ctx.buffer, "p"))
@@ -131,7 +129,7 @@ class SoftmaxWithLoss(LossLayer):
 
     def backward(
         self,
-        epsilon: Array | Sequence[Array | None],
+        epsilon: Any,
         cache: Scored,
         params: Params,
         grads: Params,

@@ -203,7 +203,7 @@ class InfogainLoss(LossLayer):
             labels = nd.where(nd.greater(counted, 0.0), labels, 0.0)
             counted = nd.reshape(counted, (*places, 1))
         numbers = nd.astype(nd.reshape(labels, (-1,)), "int64")
-        weights = nd.pull_rows(nd.reshape(matrix, (classes, classes)), numbers, self.label)
+        weights = nd.pull_rows(nd.reshape(matrix, (classes, classes)), numbers, f"{self.label}, labels")
         weights = nd.reshape(weights, (*places, classes))
         if counted is not None:
             nd.muli(weights, counted)

@@ -189,14 +189,12 @@ class LSTM(RecurrentLayer):
     ) -> list[Array | None]:
         given, passed, weights = cache
         coming = nd.permute(self.coming(epsilon, given, ctx), (1, 2, 0))
-        gradients = LstmWeights(
-            *(in_c_order(ctx.buffer, f"gradient{k}", tuple(one.shape)) for k, one in enumerate(weights[:3]))
-        )
+        W, RW, b = (in_c_order(ctx.buffer, f"gradient{k}", tuple(one.shape)) for k, one in enumerate(weights[:3]))
+        gradients = LstmWeights(W, RW, b)
         dx = self.units.backward(coming, passed, weights, gradients, ctx.buffer, ctx.needs_epsilons[0])
-        self._unstacked(gradients.W, grads["W_xc"])
-        self._unstacked(gradients.RW, grads["W_hc"])
+        self._unstacked(W, grads["W_xc"])
+        self._unstacked(RW, grads["W_hc"])
         dfixed = None
-        b = gradients.b
         if given.fixed is not None:
             of_rows = self._unstacked(b, ctx.buffer("of_rows", (4 * self.width, b.shape[1])))
             nd.gemm(of_rows, given.fixed, grads["W_xc_static"])

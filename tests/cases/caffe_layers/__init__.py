@@ -1,51 +1,10 @@
 """Rows for every type of Caffe's layers."""
 
-from . import (
-    activations,
-    classes,
-    convolution,
-    copies,
-    detection,
-    embed,
-    examples,
-    inner_product,
-    labelled,
-    losses,
-    normalization,
-    pooling,
-    recurrent,
-    reductions,
-    regions,
-    scale,
-    shapes,
-    softmax,
-    spatial,
-)
+from . import 
 from .base import CaffeCase
 
 CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
-    sorted(
-        {
-            **activations.CASES,
-            **classes.CASES,
-            **convolution.CASES,
-            **copies.CASES,
-            **detection.CASES,
-            **embed.CASES,
-            **examples.CASES,
-            **inner_product.CASES,
-            **labelled.CASES,
-            **losses.CASES,
-            **normalization.CASES,
-            **pooling.CASES,
-            **recurrent.CASES,
-            **reductions.CASES,
-            **regions.CASES,
-            **scale.CASES,
-            **shapes.CASES,
-            **softmax.CASES,
-            **spatial.CASES,
-        }.items()
-    )
+    sorted({
+    }.items())
 )
 """Type -> rows."""
