@@ -18,6 +18,11 @@ from .schema import Message, new
 
 AUTOMATIC = "(automatic)"
 """Name of tops that loss layers have without saying so."""
+REFUSED = {
+    "WindowData": "layers of this type, which cut windows out of pictures, are not there. Write the windows as pictures "
+    "into a list for ImageData, or as records into an LMDB for Data.",
+}
+"""Types of Caffe's that are refused -> why, and what to do."""
 _MULTIPLIERS = ("lr_mult", "decay_mult")
 
 
@@ -194,6 +199,8 @@ class Assembly:
 
     def _check_type(self, plan: LayerPlan) -> None:
         """Raise ConfigurationError where the layer's type is unknown."""
+        if plan.message.type in REFUSED:
+            raise ConfigurationError(f"{plan.label}: {REFUSED[plan.message.type]}")
         if plan.message.type not in LAYERS:
             known = ", ".join(sorted([*LAYERS, *DATA_LAYERS]))
             raise ConfigurationError(f"{plan.label}: unknown layer type. Known are {known}.")

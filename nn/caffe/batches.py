@@ -10,12 +10,12 @@ from nd.checks import describe_shape
 from nd.typing import Array
 
 if TYPE_CHECKING:
-    from .net import Net
+    from .running import RunningNet
 
 Arrays = dict[str, Array]
 
 
-def forward_all(net: Net, blobs: Sequence[str], arrays: Mapping[str, Any]) -> Arrays:
+def forward_all(net: RunningNet, blobs: Sequence[str], arrays: Mapping[str, Any]) -> Arrays:
     """Run rows of all inputs forward; see `Net.forward_all`."""
     names = list(dict.fromkeys([*net.outputs, *blobs]))
     parts: dict[str, list[Array]] = {name: [] for name in names}
@@ -26,7 +26,7 @@ def forward_all(net: Net, blobs: Sequence[str], arrays: Mapping[str, Any]) -> Ar
 
 
 def forward_backward_all(
-    net: Net, blobs: Sequence[str], diffs: Sequence[str], arrays: Mapping[str, Any]
+    net: RunningNet, blobs: Sequence[str], diffs: Sequence[str], arrays: Mapping[str, Any]
 ) -> tuple[Arrays, Arrays]:
     """Run rows of all inputs forward, and of diffs of outputs back; see `Net.forward_backward_all`."""
     who = "forward_backward_all"
@@ -44,7 +44,7 @@ def forward_backward_all(
 
 
 def _minibatches(
-    who: str, net: Net, arrays: Mapping[str, Any], names: Sequence[str]
+    who: str, net: RunningNet, arrays: Mapping[str, Any], names: Sequence[str]
 ) -> Iterator[tuple[dict[str, Array], int]]:
     """Yield arrays of as many rows as the blobs have, and how many of them are there."""
     if not names or set(arrays) != set(names):
@@ -73,13 +73,13 @@ def _filled_up(rows: Array, size: int) -> Array:
     return nd.concat([rows, nd.zeros(missing, *rows.shape[1:], dtype=nd.dtype_name(rows))], 0)
 
 
-def _collect(who: str, net: Net, parts: dict[str, list[Array]], which: str, rows: int) -> None:
+def _collect(who: str, net: RunningNet, parts: dict[str, list[Array]], which: str, rows: int) -> None:
     """Copy the rows of blobs that belong to rows that were given."""
     for name, collected in parts.items():
         blob, size = net.blobs[name], net.blobs[net.inputs[0]].shape[0]
         if blob.shape[:1] != (size,):
             raise nd.ShapeError(
-                f"{who}: blob {name!r} must have a row for each of {size} rows, got {describe_shape(blob.shape)}. Ask a "
+                f"{who}: blob {name!r} must have {size} rows as the inputs have, got {describe_shape(blob.shape)}. Ask a "
                 "net without it, or call forward for each minibatch."
             )
         collected.append(nd.copy(getattr(blob, which)[:rows, ...]))

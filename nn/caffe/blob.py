@@ -161,6 +161,10 @@ class Blob(metaclass=ExplainedType):
             return array
         return nd.assign(own, array)
 
+    def hold(self, name: str, array: Array) -> None:
+        """Show an array of the blob's shape from now on, whoever has another one."""
+        self._arrays[name] = array
+
     def write(self, name: str, values: object) -> None:
         """Copy numbers, or one for all, into the data or the diff; raise ShapeError where they do not fit."""
         with self._on_backend():

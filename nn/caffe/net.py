@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import nd
@@ -14,29 +13,26 @@ from nd.arguments import checked
 from nd.classes import ExplainedType
 from nd.files.reading import ending_of
 from nd.files.writing import Target
-from nd.random import Random, drawing
+from nd.random import Random
 from nd.state import Restoring
-from nd.typing import Array
 
 from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
-from .debugging import DebugLines
-from .filter import PHASES, filter_net, with_state
+from .filter import filter_net, with_state
 from .hdf5 import ENDINGS
 from .messages import message_with_blobs, take_blobs
 from .opening import arguments_of, message_of
-from .passes import LayerCallback
-from .recorded import RecordedSteps
+from .running import RunningNet
 from .schema import Message, kind_of
 from .snapshots import write_weights
 from .splits import insert_splits
-from .structure import NetStructure
+from .summaries import summary_of
 from .twins import restore, state_of
 from .weights import CopyReport, copy_weights, share_weights
 
 
-class Net(NetStructure, metaclass=ExplainedType):
+class Net(RunningNet, metaclass=ExplainedType):
     """Caffe's Net: layers in the order of their file.
 
     Parameters
@@ -135,159 +131,12 @@ class Net(NetStructure, metaclass=ExplainedType):
     ) -> None:
         """Make what a net consists of, of a message that is filtered and has its splits; for the library itself."""
         self.message, self.folder = message, folder
-        NetStructure.__init__(self, Assembly(message, dtype, open_data), dtype, random, training)
-        self._training = [plan.message.phase == PHASES["TRAIN"] for plan in self._plans]
-        self.steps = RecordedSteps(self)
-        self._debug = DebugLines(self)
-        self._debug.switch(bool(self.message.debug_info))
-        self.loss = 0.0
+        RunningNet.__init__(self, Assembly(message, dtype, open_data), dtype, random, training)
         self._made = frozenset([*vars(self), "_made"])
 
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        network = self.network
-        with network.lock, Restoring(), network.engine.on_backend(), network.backend.quiet(), drawing(self.random):
-            yield
-
-    # ---- as pycaffe runs a net
-
-    def forward(
-        self, blobs: Sequence[str] | None = None, start: Any = None, end: Any = None, **inputs: Any
-    ) -> dict[str, Array]:
-        """Run layers forward; return the outputs by name, or the tops of `end`, and further `blobs`.
-
-        Parameters
-        ----------
-        blobs : sequence of str, optional
-        start, end : str or int, optional
-            First and last layer, both included; by default all.
-        **inputs : array of the shape of its blob
-            Numbers for all blobs of `inputs`.
-
-        Raises
-        ------
-        ConfigurationError, ChoiceError
-            Other inputs are given than there are, or there is no such layer.
-        ShapeError
-            An array does not fit its blob.
-        """
-        first, last = self._span("forward", start, end, 0, len(self._plans) - 1)
-        if inputs:
-            self._check_names("forward", "inputs", inputs, self.inputs)
-        for name, values in inputs.items():
-            self.blobs[name].write("data", values)
-        self.forward_from_to(first, last)
-        tops = self.outputs if end is None else self.top_names[self._plans[last].name]
-        return {name: self.blobs[name].data for name in dict.fromkeys([*tops, *(blobs or ())])}
-
-    def backward(
-        self, diffs: Sequence[str] | None = None, start: Any = None, end: Any = None, **epsilons: Any
-    ) -> dict[str, Array]:
-        """Take diffs back from layer `start` to `end`, both included; return those of the inputs, and further `diffs`.
-
-        Parameters
-        ----------
-        diffs : sequence of str, optional
-            Names of blobs.
-        start, end : str or int, optional
-            By default the last layer and the first; with an `end` the diffs of its bottoms are returned.
-        **epsilons : array of the shape of its blob
-            Diffs for all blobs of `outputs`, or of the tops of `start`.
-
-        Raises
-        ------
-        ConfigurationError, ChoiceError, ShapeError
-            As `forward`.
-        """
-        first, last = self._span("backward", start, end, len(self._plans) - 1, 0)
-        if epsilons:
-            names = self.outputs if start is None else self.top_names[self._plans[first].name]
-            self._check_names("backward", "outputs", epsilons, names)
-        for name, values in epsilons.items():
-            self.blobs[name].write("diff", values)
-        self.backward_from_to(first, last)
-        bottoms = self.inputs if end is None else self.bottom_names[self._plans[last].name]
-        return {name: self.blobs[name].diff for name in dict.fromkeys([*bottoms, *(diffs or ())])}
-
-    def _span(self, who: str, start: Any, end: Any, first: int, last: int) -> tuple[int, int]:
-        return (
-            first if start is None else self.layer_number(who, start),
-            last if end is None else self.layer_number(who, end),
-        )
-
-    @staticmethod
-    def _check_names(who: str, kind: str, given: dict[str, Any], names: Sequence[str]) -> None:
-        if set(given) != set(names):
-            raise nd.ConfigurationError(
-                f"{who}: arrays must be given for all {kind} or for none, {list(names)}, got {list(given)}."
-            )
-
-    # ---- as Caffe does
-
-    @checked
-    def forward_from_to(self, start: int, end: int) -> float:
-        """Run layers start .. end, both included; return the weighted sum of their losses."""
-        first, last = self.layer_number("forward_from_to", start), self.layer_number("forward_from_to", end)
-        with self._at_work():
-            self.loss = self._passes.forward(first, last, self._training)
-        return self.loss
-
-    def forward_from(self, start: int) -> float:
-        """Run layers from that one on; return the weighted sum of their losses."""
-        return self.forward_from_to(start, len(self._plans) - 1)
-
-    def forward_to(self, end: int) -> float:
-        """Run layers up to that one; return the weighted sum of their losses."""
-        return self.forward_from_to(0, end)
-
-    @checked
-    def backward_from_to(self, start: int, end: int) -> None:
-        """Take diffs back through layers start .. end, both included; from the middle on with what the diffs hold."""
-        first, last = self.layer_number("backward_from_to", start), self.layer_number("backward_from_to", end)
-        with self._at_work():
-            self._whole_gradient()
-            self._passes.backward(first, last)
-            if first == len(self._plans) - 1 and last == 0:
-                self._debug.after_backward()
-
-    def backward_from(self, start: int) -> None:
-        """Take diffs back from that layer to the first."""
-        self.backward_from_to(start, 0)
-
-    def backward_to(self, end: int) -> None:
-        """Take diffs back from the last layer to that one."""
-        self.backward_from_to(len(self._plans) - 1, end)
-
-    def forward_backward(self) -> float:
-        """Run all layers forward and backward; return the loss."""
-        last = len(self._plans) - 1
-        loss = self.forward_from_to(0, last)
-        self.backward_from_to(last, 0)
-        return loss
-
-    def clear_param_diffs(self) -> None:
-        """Make the gradients of all parameters zeros: backward passes add to them."""
-        with self._at_work():
-            nd.fill(self.network.flattened_gradients(), 0.0)
-
-    def update(self) -> None:
-        """Subtract their diffs from the parameters."""
-        with self._at_work():
-            self._whole_gradient()
-            nd.subi(self.network.params(), self.network.engine.vectors.gradient)
-
-    def reshape(self) -> None:
-        """Give all blobs the shapes that follow from those of the inputs, without computing."""
-        with self._at_work():
-            self._passes.reshape(self.layers)
-
-    def keep(self, *names: str) -> None:
-        """Keep data and diffs of these blobs in a solver's steps, from the next one on; others' no longer.
-
-        Losses and outputs are kept always, and everything by `forward` and `backward`. Without names nothing else is.
-        Numbers stay what they are, to the bit. Raises ChoiceError for a name of no blob.
-        """
-        self.steps.keep(names)
+    def summary(self) -> str:
+        """Return a table of the layers: type, shapes, parameters and their multipliers, and what is to be known."""
+        return summary_of(self)
 
     # ---- copies
 
@@ -309,33 +158,6 @@ class Net(NetStructure, metaclass=ExplainedType):
         with Restoring(), self.network.engine.on_backend():
             twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
         return twin
-
-    # ---- callbacks
-
-    def before_forward(self, function: LayerCallback) -> None:
-        """Have a function called before every layer runs forward, with its number."""
-        self.callbacks["before_forward"].append(function)
-
-    def after_forward(self, function: LayerCallback) -> None:
-        """Have a function called after every layer has run forward, with its number."""
-        self.callbacks["after_forward"].append(function)
-
-    def before_backward(self, function: LayerCallback) -> None:
-        """Have a function called before every layer goes backward, with its number; also where it has nothing to do."""
-        self.callbacks["before_backward"].append(function)
-
-    def after_backward(self, function: LayerCallback) -> None:
-        """Have a function called after every layer has gone backward, with its number."""
-        self.callbacks["after_backward"].append(function)
-
-    @property
-    def debug_info(self) -> bool:
-        """Whether every pass logs the mean absolute values of blobs and parameters."""
-        return self._debug.on
-
-    @debug_info.setter
-    def debug_info(self, on: bool) -> None:
-        self._debug.switch(bool(on))
 
     # ---- weights
 
