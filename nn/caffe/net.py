@@ -6,10 +6,10 @@ import copy
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import nd
-from nd.arguments import checked
+from nd.arguments import Natural, checked
 from nd.classes import ExplainedType
 from nd.files.reading import ending_of
 from nd.files.writing import Target
@@ -29,7 +29,10 @@ from .snapshots import write_weights
 from .splits import insert_splits
 from .summaries import summary_of
 from .twins import restore, state_of
-from .weights import CopyReport, copy_weights, share_weights
+from .weights import CopyReport, copy_weights, own_memory, share_weights
+
+if TYPE_CHECKING:
+    from ..trace.trace import Trace
 
 
 class Net(RunningNet, metaclass=ExplainedType):
@@ -137,6 +140,31 @@ class Net(RunningNet, metaclass=ExplainedType):
     def summary(self) -> str:
         """Return a table of the layers: type, shapes, parameters and their multipliers, and what is to be known."""
         return summary_of(self)
+
+    @checked
+    def trace(self, features: Any = None, recorded: bool = False, budget: Natural = 1 << 28) -> Trace:
+        """Trace one training step, op by op: what each was given and gave, in which layer and phase, and how long.
+
+        Parameters
+        ----------
+        features : sequence of array, optional
+            Of the tops of all layers that bring data. Without it the arrays that come next, which still come next.
+        recorded, budget
+            As of `nn.networks.Network.trace`, which says what is raised, too.
+
+        Notes
+        -----
+        The step is that of a solver whose net this is, its update too; of another net the gradient is subtracted. It
+        is taken by a copy.
+        """
+        if features is None:
+            states = [layer.get_state() for layer in self.data_layers]
+            features = self.steps.features()
+            for layer, state in zip(self.data_layers, states, strict=True):
+                layer.set_state(state)
+        with self._at_work():
+            own_memory(self)
+        return self.network.trace(features, None, recorded, budget)
 
     # ---- copies
 
