@@ -19,8 +19,8 @@ from .schema import Message, new
 AUTOMATIC = "(automatic)"
 """Name of tops that loss layers have without saying so."""
 REFUSED = {
-    "WindowData": "layers of this type, which cut windows out of pictures, are not there. Write the windows as pictures "
-    "into a list for ImageData, or as records into an LMDB for Data.",
+    "WindowData": "there is no such layer here, which cuts windows out of pictures. Write the windows as pictures into "
+    "a list for ImageData, or as records into an LMDB for Data.",
 }
 """Types of Caffe's that are refused -> why, and what to do."""
 _MULTIPLIERS = ("lr_mult", "decay_mult")

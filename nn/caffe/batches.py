@@ -79,8 +79,8 @@ def _collect(who: str, net: RunningNet, parts: dict[str, list[Array]], which: st
         blob, size = net.blobs[name], net.blobs[net.inputs[0]].shape[0]
         if blob.shape[:1] != (size,):
             raise nd.ShapeError(
-                f"{who}: blob {name!r} must have {size} rows as the inputs have, got {describe_shape(blob.shape)}. Ask a "
-                "net without it, or call forward for each minibatch."
+                f"{who}: blob {name!r} must have {size} rows as the inputs have, got {describe_shape(blob.shape)}. Ask "
+                "a net without it, or call forward for each minibatch."
             )
         collected.append(nd.copy(getattr(blob, which)[:rows, ...]))
 

@@ -63,15 +63,15 @@ class Layer:
 
     def reshape(self, bottom: Sequence[Blob], top: Sequence[Blob]) -> None:
         """Give the tops their shapes; called before every `forward` too."""
-        undefined(self, "reshape(bottom, top)", "no value: it gives the tops their shapes")
+        undefined(self, "reshape(bottom, top)", "which gives the tops their shapes")
 
     def forward(self, bottom: Sequence[Blob], top: Sequence[Blob]) -> None:
         """Write ``top[i].data``."""
-        undefined(self, "forward(bottom, top)", "no value: it writes the data of the tops")
+        undefined(self, "forward(bottom, top)", "which writes the data of the tops")
 
     def backward(self, top: Sequence[Blob], propagate_down: Sequence[bool], bottom: Sequence[Blob]) -> None:
         """Write ``bottom[i].diff`` where `propagate_down` says so, and add to the diffs of the parameters."""
-        undefined(self, "backward(top, propagate_down, bottom)", "no value: it writes the diffs of the bottoms")
+        undefined(self, "backward(top, propagate_down, bottom)", "which writes the diffs of the bottoms")
 
 
 class Python(CaffeLayer):
