@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.checks import describe_shape
+from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Arrays = dict[str, Array]
 
 def forward_all(net: RunningNet, blobs: Sequence[str], arrays: Mapping[str, Any]) -> Arrays:
     """Run rows of all inputs forward; see `Net.forward_all`."""
-    names = list(dict.fromkeys([*net.outputs, *blobs]))
+    names = [check_choice("forward_all", "blob", name, net.blobs) for name in dict.fromkeys([*net.outputs, *blobs])]
     parts: dict[str, list[Array]] = {name: [] for name in names}
     for batch, rows in _minibatches("forward_all", net, arrays, net.inputs):
         net.forward(list(blobs), **batch)

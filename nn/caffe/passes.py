@@ -121,11 +121,11 @@ class Passes:
         return tuple(passed.arrivals[Source(node, output)].x for output in range(len(plan.tops)))
 
     def _bottom(self, number: int, plan: LayerPlan, blob: int) -> Array:
-        """Return the array of a bottom: a copy where this layer writes it, and the memory is one for both."""
+        """Return the array of a bottom: a copy where this layer overwrites it, or one in place behind it has written it."""
         array, in_place = self._blobs[blob].read("data"), blob in plan.tops
         if not in_place:
             return array
-        shares = self._blobs[blob].is_asked("data") or self._writers.get(blob) == number
+        shares = self._blobs[blob].is_asked("data") or self._writers.get(blob, -1) >= number
         return nd.copy(array) if shares else array
 
     # ---- backward

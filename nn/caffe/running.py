@@ -9,6 +9,7 @@ from typing import Any
 
 import nd
 from nd.arguments import checked
+from nd.checks import check_choice
 from nd.random import Random, drawing
 from nd.state import Restoring
 from nd.typing import Array
@@ -77,6 +78,7 @@ class RunningNet(NetStructure):
             An array does not fit its blob.
         """
         first, last = self._span("forward", start, end, 0, len(self._plans) - 1)
+        self._check_blobs("forward", blobs)
         if inputs:
             self._check_names("forward", "inputs", inputs, self.inputs)
         for name, values in inputs.items():
@@ -105,6 +107,7 @@ class RunningNet(NetStructure):
             As `forward`.
         """
         first, last = self._span("backward", start, end, len(self._plans) - 1, 0)
+        self._check_blobs("backward", diffs)
         if epsilons:
             names = self.outputs if start is None else self.top_names[self._plans[first].name]
             self._check_names("backward", "outputs", epsilons, names)
@@ -119,6 +122,10 @@ class RunningNet(NetStructure):
             first if start is None else self.layer_number(who, start),
             last if end is None else self.layer_number(who, end),
         )
+
+    def _check_blobs(self, who: str, names: Sequence[str] | None) -> None:
+        for name in names or ():
+            check_choice(who, "blob", name, self.blobs)
 
     @staticmethod
     def _check_names(who: str, kind: str, given: dict[str, Any], names: Sequence[str]) -> None:
@@ -221,8 +228,8 @@ class RunningNet(NetStructure):
     def update(self) -> None:
         """Subtract their diffs from the parameters."""
         with self._at_work():
-            self._whole_gradient()
-            nd.subi(self.network.params(), self.network.engine.vectors.gradient)
+            for blob in self.learnable_params:  # which may lie in another net's memory
+                nd.subi(blob.read("data"), blob.read("diff"))
 
     def reshape(self) -> None:
         """Give all blobs the shapes that follow from those of the inputs, without computing."""

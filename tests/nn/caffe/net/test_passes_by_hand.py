@@ -135,6 +135,9 @@ def test_arrays_that_are_missing_or_do_not_fit():
         net.backward(sum=np.zeros((4, 3)))
     with pytest.raises(nd.ShapeError, match=r"blob 'data': expected \[4, 6\], got \[3, 6\]"):
         net.forward(data=np.zeros((3, 6)), label=np.zeros(4))
+    for run in (net.forward, net.backward):
+        with pytest.raises(nd.ChoiceError, match=r"ward: unknown blob 'summ', expected one of .*Did you mean 'sum'"):
+            run(["summ"])
     with pytest.raises(nd.ChoiceError, match="forward: unknown layer 'ip9', expected one of act,"):
         net.forward(start="ip9")
 
@@ -187,6 +190,27 @@ def test_a_chain_in_place_is_one_array():
     net.backward()
     total = sum(net.blobs[f"ip1_scale_0_split_{k}"].diff for k in (0, 1))
     np.testing.assert_allclose(net.blobs["ip1"].diff, total * 2.0 * (1.0 - np.tanh(x @ W.T + b) ** 2), rtol=1e-9)
+
+
+def test_layers_in_place_that_run_again_go_back_from_what_they_read():
+    """Started in its middle a chain in place reads its own end, which then is overwritten."""
+    text = inputs_of_ones() + layer("square", "Power", "x", "x", "power_param { power: 2 shift: 0.5 }")
+    text += layer("cube", "Power", "x", "x", "power_param { power: 3 }")
+    net = Net(
+        text + layer("loss", "Reduction", "x", "loss", "loss_weight: 1") + "force_backward: true", dtype="float64"
+    )
+    net.forward(data=[[1.0, 2.0]])
+    end = nd.to_host(nd.copy(net.blobs["loss"].data))
+    x = np.array([1.0, 2.0])
+    assert end == pytest.approx(np.sum((x**2 + 0.5) ** 3))
+    first = (x**2 + 0.5) ** 3  # what the chain reads when it runs again
+    net.forward(start="square")
+    net.backward(start="loss", end="square")
+    np.testing.assert_allclose(net.blobs["x"].diff[0], 6.0 * (first + 0.5) ** 5, rtol=1e-12)
+
+
+def inputs_of_ones():
+    return nets.inputs(data=(1, 2)) + layer("start", "Power", "data", "x", "power_param { scale: 1 }")
 
 
 @every_row("when", ["before", "between", "after"])

@@ -174,6 +174,9 @@ def test_nets_that_share_weights():
     x = np.ones((2, 3))
     np.testing.assert_array_equal(second.forward(x=x)["y"], first.forward(x=x)["y"])
     np.testing.assert_array_equal(second.to_proto().layer[1].blobs[0].double_data, 0.25)
+    second.params["ip1"][0].diff = 0.25
+    second.update()
+    assert not np.any(first.params["ip1"][0].data)
     with pytest.raises(
         nd.ShapeError, match=r"share_with: layer 'ip1': expected parameters \[4, 3\] \[4\], got \[5, 3\] \[5\]"
     ):
