@@ -121,7 +121,7 @@ class Passes:
         return tuple(passed.arrivals[Source(node, output)].x for output in range(len(plan.tops)))
 
     def _bottom(self, number: int, plan: LayerPlan, blob: int) -> Array:
-        """Return the array of a bottom: a copy where this layer overwrites it, or one in place behind it has written it."""
+        """Return the array of a bottom: a copy where this layer, or one in place behind it, writes that memory."""
         array, in_place = self._blobs[blob].read("data"), blob in plan.tops
         if not in_place:
             return array
