@@ -12,6 +12,7 @@ from nd.checks import describe_shape
 from nd.classes import ExplainedType
 from nd.typing import Array
 
+from .blobs import MOST_AXES, MOST_ELEMENTS
 from .layers.base import Shape
 
 
@@ -100,15 +101,38 @@ class Blob(metaclass=ExplainedType):
         Raises
         ------
         ShapeError
-            A length is negative, or there are more than 32 axes.
+            A length is negative, or there are more than 32 axes or 2**31 - 1 elements.
         """
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
         sizes = tuple(int(length) for length in given)
-        if len(sizes) > 32 or any(length < 0 for length in sizes):
+        if len(sizes) > MOST_AXES or any(length < 0 for length in sizes) or math.prod(sizes) > MOST_ELEMENTS:
             raise nd.ShapeError(
-                f"blob {self.name!r}: a shape must have at most 32 axes, none negative, got {describe_shape(sizes)}."
+                f"blob {self.name!r}: a shape must have at most {MOST_AXES} axes, none negative, and {MOST_ELEMENTS:,} "
+                f"elements, got {describe_shape(sizes)}."
             )
         self.resize(sizes)
+
+    def copy_from(self, other: Blob, copy_diff: bool = False, reshape: bool = False) -> None:
+        """Copy another blob's data, or its diff; raise ShapeError unless shapes are equal or `reshape` is true."""
+        if reshape:
+            self.reshape(*other.shape)
+        name = "diff" if copy_diff else "data"
+        self.write(name, getattr(other, name))
+
+    def update(self) -> None:
+        """Subtract the diff from the data."""
+        with self._on_backend():
+            nd.subi(self._asked_for("data"), self._asked_for("diff"))
+
+    def scale_data(self, factor: float) -> None:
+        """Multiply the data by a number."""
+        with self._on_backend():
+            nd.muli(self._asked_for("data"), factor)
+
+    def scale_diff(self, factor: float) -> None:
+        """Multiply the diff by a number."""
+        with self._on_backend():
+            nd.muli(self._asked_for("diff"), factor)
 
     def asum_data(self) -> float:
         """Return the sum of the absolute values of the data."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
 import nd
 from nd import ConfigurationError
 from nd.checks import describe_shape
-from nd.part import undefined
+from nd.part import named, undefined
 from nd.typing import Array
 
 from ...layers.runtime import Params
@@ -93,7 +93,16 @@ class Python(CaffeLayer):
         names, tops = list(self.message.bottom), list(self.message.top)
         self._bottoms = [_blob(name, shape, self.dtype) for name, shape in zip(names, conf.bottoms, strict=True)]
         self._tops = [_blob(name, (), self.dtype) for name in tops]
-        self.layer.setup(self._bottoms, self._tops)
+        with self._named():
+            self.layer.setup(self._bottoms, self._tops)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the layer in errors of the library; those of others are the user's own."""
+        try:
+            yield
+        except (nd.ShapeError, nd.DTypeError) as error:
+            raise named(self.label, error) from error
 
     def _made(self) -> Layer:
         told = self.message.python_param
@@ -119,7 +128,8 @@ class Python(CaffeLayer):
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         for blob, shape in zip(self._bottoms, bottoms, strict=True):
             blob.resize(tuple(shape))
-        self.layer.reshape(self._bottoms, self._tops)
+        with self._named():
+            self.layer.reshape(self._bottoms, self._tops)
         return [blob.shape for blob in self._tops]
 
     def blobs(self, bottoms: Sequence[Shape]) -> tuple[BlobSpec, ...]:

@@ -11,6 +11,8 @@ class Affine(Layer):
 
     def setup(self, bottom, top):
         self.factor = float(self.param_str or 1.0)
+        if bottom[0].num_axes != 2:
+            raise nd.ShapeError(f"expected rows, got {bottom[0]!r}.")
         self.blobs.add_blob(bottom[0].shape[1], 2)
         self.blobs.add_blob(2)
 

@@ -50,12 +50,8 @@ def step_of(weights, x, y):
 
 
 def test_partial_passes_and_sums(backend):
-    net = Net(
-        inputs(x=(2, 3))
-        + product("ip", "x", "h", 2)
-        + layer("act", "TanH", "h", "h")
-        + layer("two", "Split", "h", "a b")
-    )
+    text = inputs(x=(2, 3)) + product("ip", "x", "h", 2) + layer("act", "TanH", "h", "h")
+    net = Net(text + layer("two", "Split", "h", "a b"))
     net.blobs["h"].data = [[1, -2], [3, -4]]
     assert net.blobs["h"].asum_data() == 10.0
     assert net.blobs["h"].sumsq_data() == 30.0

@@ -11,6 +11,7 @@ pytest.importorskip("google.protobuf", reason="the extra caffe is not installed"
 import nd
 from nn.caffe import Layer
 from nn.caffe.net import Net
+from nn.caffe.solver import get_solver
 from tests.cases.caffe_small_nets import inputs, layer, product
 
 
@@ -211,3 +212,27 @@ def test_layers_that_lack_something():
     net.forward()
     with pytest.raises(nd.ConfigurationError, match="parameters must be added in setup alone, got 1 for 0"):
         net.forward()
+
+
+def test_a_solver_trains_a_net_with_them(tmp_path):
+    """Ten times a product is to be the count that a layer brings: one step is what the formula says."""
+    text = (
+        mine("rows", "Counting", "", "x") + product("ip", "x", "ip", 1, bias=False) + mine("ten", "TimesTen", "ip", "t")
+    )
+    text += layer("loss", "Reduction", "t", "loss", "loss_weight: 1")
+    (tmp_path / "net.prototxt").write_text(text)
+    told = f"net: '{tmp_path}/net.prototxt'\nbase_lr: 0.5 lr_policy: 'fixed' random_seed: 1\n"
+    solver = get_solver(told, dtype="float64")
+    before = np.copy(solver.net.params["ip"][0].data)
+    solver.step(3)
+    counts = [0.0, 1.0, 2.0]
+    expected = before - 0.5 * sum(10.0 * 2.0 * count for count in counts)
+    np.testing.assert_allclose(solver.net.params["ip"][0].data, expected, rtol=1e-12)
+
+
+def test_parameters_of_theirs_are_trained(tmp_path):
+    text = mine("layer", "Learned", "", "top", "param_str: '2'")
+    (tmp_path / "net.prototxt").write_text(text + layer("loss", "Reduction", "top", "loss", "loss_weight: 1"))
+    solver = get_solver(f"net: '{tmp_path}/net.prototxt'\nbase_lr: 0.25\nlr_policy: 'fixed'\n", dtype="float64")
+    solver.step(2)
+    assert solver.net.params["layer"][0].data.tolist() == [1.5]
