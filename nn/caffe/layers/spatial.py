@@ -1,4 +1,4 @@
-"""Crop, Permute, ShuffleChannel, Upsample and Interp: numbers at other places."""
+"""Crop, Permute, Upsample and Interp: numbers at other places."""
 
 from __future__ import annotations
 
@@ -127,50 +127,6 @@ class Permute(CaffeLayer):
         if not ctx.needs_epsilons[0]:
             return [None]
         return [nd.permute(epsilon, tuple(map(cache.index, range(len(cache)))))]
-
-
-class ShuffleChannel(CaffeLayer):
-    """Channels in turn from each of `group` groups: the first of every group, then the second of every group.
-
-    Notes
-    -----
-    Source: ShuffleNet (Zhang and others 2017), shuffle_channel_layer.cpp.
-    """
-
-    pure = splits = True
-
-    def setup(self) -> None:
-        self.group = self.message.shuffle_channel_param.group
-        if self.group < 1:
-            raise ConfigurationError(f"{self.label}: group must be >= 1, got {self.group}.")
-
-    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
-        (shape,) = bottoms
-        if len(shape) < 2 or shape[1] % self.group:
-            raise ShapeError(
-                f"{self.label}: expected a bottom [N, C, ...] whose channels {self.group} groups divide, got "
-                f"{describe_shape(shape)}."
-            )
-        return [shape]
-
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, None]:
-        (x,) = xs
-        return self._shuffled(x, self.group, nd.buffer_like(x, ctx.buffer, "y")), None
-
-    def backward(
-        self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: VertexContext
-    ) -> list[Array | None]:
-        below = self.below(epsilon, 0, ctx)
-        if below is None:
-            return [None]
-        return [self._shuffled(epsilon, max(epsilon.shape[1] // self.group, 1), below)]
-
-    def _shuffled(self, x: Array, groups: int, out: Array) -> Array:
-        n, channels, *places = x.shape
-        there = nd.reshape_view(out, (n, channels // groups, groups, *places))
-        back = nd.permute(there, (0, 2, 1, *range(3, there.ndim)))
-        nd.assign(back, nd.reshape(x, (n, groups, channels // groups, *places)))
-        return out
 
 
 # ---- more places, or fewer
