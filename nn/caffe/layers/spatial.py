@@ -42,13 +42,17 @@ class Crop(CaffeLayer):
         self.settings = self.message.crop_param
 
     def may_split(self, training: bool) -> bool:
-        return self.axis(self.settings.axis, self.conf.bottoms[0]) > 0
+        return self._first(self.conf.bottoms[0]) > 0
+
+    def _first(self, shape: Shape) -> int:
+        """Return the first axis that is cut."""
+        return self.axis(self.settings.axis, shape)
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         return [tuple(one.stop - one.start for one in self._slices(*bottoms))]
 
     def _slices(self, shape: Shape, like: Shape) -> tuple[slice, ...]:
-        first, offsets = self.axis(self.settings.axis, shape), list(self.settings.offset)
+        first, offsets = self._first(shape), list(self.settings.offset)
         if len(like) != len(shape):
             raise ShapeError(
                 f"{self.label}: both bottoms must have as many axes, got {describe_shape(shape)} and "
