@@ -15,7 +15,6 @@ from optimize.step import StepResult
 
 from ..networks.network import Network
 from ..step.step_input import StepInput
-from ..terms import late
 from .configuration import CaffeConfiguration
 
 if TYPE_CHECKING:
@@ -49,12 +48,13 @@ class CaffeNetwork(Network):
 
     def trace(self, data: Any, labels: object = None, recorded: bool = False, budget: int = 1 << 28) -> Trace:
         """Trace one step on the arrays of all inputs, by a copy; see `nn.networks.Network.trace`."""
+        from ..trace.stepping import trace_step  # which training does not need
+
         copy = self.clone()
         with copy.lock, Restoring(), copy.engine.on_backend():
             arrays = copy._features(data)
         copy.batch_size = arrays[0].shape[0] if arrays[0].ndim else 1
-        traced: Trace = late("trace_step")(copy, arrays, recorded, budget)
-        return traced
+        return trace_step(copy, arrays, recorded, budget)
 
     def fit_batch(self, data: Any, *_: object, **__: object) -> None:
         """Take one step on the arrays of all inputs."""
