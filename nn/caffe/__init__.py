@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .data.pictures import ListedPicture, read_picture, read_picture_list
     from .files import read_message, read_net, read_solver, write_message
     from .filter import filter_net, state_meets_rule, with_state
+    from .layers.python import Layer
     from .snapshots import SavedBlob, SavedLayer, SavedState, read_state, read_weights, write_state, write_weights
     from .solver_nets import net_to_train, nets_to_test
     from .splits import insert_splits
@@ -37,6 +38,7 @@ else:
             "data.pictures": "ListedPicture read_picture read_picture_list",
             "files": "read_message read_net read_solver write_message",
             "filter": "filter_net state_meets_rule with_state",
+            "layers.python": "Layer",
             "snapshots": "SavedBlob SavedLayer SavedState read_state read_weights write_state write_weights",
             "solver_nets": "net_to_train nets_to_test",
             "splits": "insert_splits",
@@ -48,6 +50,7 @@ else:
 
 __all__ = [
     "DatumDatabase",
+    "Layer",
     "ListedPicture",
     "SavedBlob",
     "SavedLayer",
