@@ -87,3 +87,45 @@ def test_a_recorded_step_and_a_pass_by_hand_have_one_gradient():
     assert recorded == pytest.approx(loss, rel=1e-12)
     for blob, expected in zip(net.param_blobs, by_hand, strict=True):
         np.testing.assert_allclose(nd.to_host(blob.diff), expected, rtol=1e-9, atol=1e-13)
+
+
+@every_row("text", [pictures(), siamese(), places()], ids=["pictures", "siamese", "places"])
+def test_looking_at_blobs_changes_nothing(text, backend):
+    """Arrays asked for before, between and after the layers, in any order, are what passes compute without."""
+    rng = np.random.default_rng(8)
+    for _ in range(3):
+        plain, looked = (Net("force_backward: true\n" + text, seed=7, dtype="float64", phase="TRAIN") for _ in range(2))
+        for _ in range(3):
+            arrays = {name: rng.normal(size=plain.blobs[name].shape) for name in plain.inputs}
+            if "label" in arrays:
+                arrays["label"] = rng.integers(3, size=3)
+            plain.forward(**arrays)
+            plain.backward()
+            for name, values in arrays.items():
+                looked.blobs[name].data = values
+            numbers = range(len(looked.layers))
+            loss = sum(look_around(looked, rng, looked.forward_from_to, at) for at in numbers)
+            for at in reversed(numbers):
+                look_around(looked, rng, looked.backward_from_to, at)
+            assert loss == pytest.approx(plain.loss, rel=1e-12)
+            for one, other in zip(all_arrays(plain), all_arrays(looked), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+def look_around(net, rng, run, at):
+    """Ask for some arrays, run, and ask for others."""
+    ask_for_some(net, rng)
+    result = run(at, at)
+    ask_for_some(net, rng)
+    return result
+
+
+def ask_for_some(net, rng):
+    for name in rng.choice(list(net.blobs), size=rng.integers(3)):
+        getattr(net.blobs[name], rng.choice(["data", "diff"]))
+
+
+def all_arrays(net):
+    """Copies of all arrays, by the net itself: nobody else asks."""
+    blobs = [*net.blobs.values(), *net.param_blobs]
+    return [nd.to_host(nd.copy(blob.read(which))) for blob in blobs for which in ("data", "diff")]
