@@ -199,6 +199,7 @@ class Blob(metaclass=ExplainedType):
                     "Reshape the blob before, and the net after it: net.reshape()."
                 )
             nd.assign(self.read(name), array)
+        self.missing = None
 
     def resize(self, shape: Shape) -> None:
         """Take another shape; arrays of as many elements stay in another shape, others are made anew."""
@@ -219,9 +220,13 @@ class Blob(metaclass=ExplainedType):
             with self._on_backend():
                 nd.fill(self._arrays[name], 0.0)
 
-    def _asked_for(self, name: str) -> Array:
+    def check_there(self, name: str) -> None:
+        """Raise ConfigurationError where the last step has not kept the data or the diff."""
         if self.missing is not None:
             raise nd.ConfigurationError(f"blob {self.name!r}: {name} {self.missing}")
+
+    def _asked_for(self, name: str) -> Array:
+        self.check_there(name)
         array = self.read(name)
         if self.is_rewritten and name not in self._asked:
             with self._on_backend():

@@ -122,6 +122,7 @@ class Passes:
 
     def _bottom(self, number: int, plan: LayerPlan, blob: int) -> Array:
         """Return the array of a bottom: a copy where this layer, or one in place behind it, writes that memory."""
+        self._blobs[blob].check_there("data")
         array, in_place = self._blobs[blob].read("data"), blob in plan.tops
         if not in_place:
             return array
@@ -188,6 +189,11 @@ class Passes:
     def _call(self, hook: str, number: int) -> None:
         for callback in self.callbacks[hook]:
             callback(number)
+
+    def forget(self) -> None:
+        """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
+        for kept in (self._kept, self._given, self._used, self._writers):
+            kept.clear()  # type: ignore[attr-defined]
 
     # ---- shapes
 

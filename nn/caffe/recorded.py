@@ -100,6 +100,7 @@ class RecordedSteps:
     def _hand_over(self, features: Sequence[Array], result: StepResult) -> None:
         """Put what was kept into the blobs; others say that they are not there."""
         net, kept = self._net, result.kept
+        net.forget_passes()
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
                 blob = net.blob_at(number)

@@ -71,6 +71,10 @@ class NetStructure:
         """Add up what several workers have computed of the gradient, before somebody reads a part of it."""
         self.network.engine.vectors.gradients.whole()
 
+    def forget_passes(self) -> None:
+        """Have the next pass by hand go forward first: blobs show another one."""
+        self._passes.forget()
+
     @property
     def callbacks(self) -> dict[str, list[LayerCallback]]:
         """Functions that are called around layers, with their numbers, by hook: ``"before_forward"`` and so on."""
