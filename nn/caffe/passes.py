@@ -193,7 +193,7 @@ class Passes:
     def forget(self) -> None:
         """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
         for kept in (self._kept, self._given, self._used, self._writers):
-            kept.clear()  # type: ignore[attr-defined]
+            kept.clear()
 
     # ---- shapes
 

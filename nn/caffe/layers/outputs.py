@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from nd.typing import Array
 
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
 from ..data.hdf5_output import HDF5Output as Writer
-from .base import Counts
 from .copies import Silence
 
 
@@ -23,7 +21,7 @@ class HDF5Output(Silence):
     """
 
     pure = splits = False
-    bottoms: ClassVar[Counts] = (2, 2)
+    bottoms = (2, 2)
     computes_again = False
 
     def setup(self) -> None:
