@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.arguments import checked
+from nd.arguments import Natural, checked
 from nd.classes import ExplainedType
 from nd.files.writing import Target
 from nd.random import Random, drawing
@@ -31,7 +31,10 @@ from .splits import insert_splits
 from .structure import NetStructure
 from .text import parse_text
 from .upgrade import upgrade_net
-from .weights import CopyReport, copy_weights, share_weights
+from .weights import CopyReport, copy_weights, own_memory, share_weights
+
+if TYPE_CHECKING:
+    from ..trace.trace import Trace
 
 
 class Net(NetStructure, metaclass=ExplainedType):
@@ -268,6 +271,31 @@ class Net(NetStructure, metaclass=ExplainedType):
         Numbers stay what they are, to the bit. Raises ChoiceError for a name of no blob.
         """
         self.steps.keep(names)
+
+    @checked
+    def trace(self, features: Any = None, recorded: bool = False, budget: Natural = 1 << 28) -> Trace:
+        """Trace one training step, op by op: what each was given and gave, in which layer and phase, and how long.
+
+        Parameters
+        ----------
+        features : sequence of array, optional
+            Of the tops of all layers that bring data. Without it the arrays that come next, which still come next.
+        recorded, budget
+            As of `nn.networks.Network.trace`, which says what is raised, too.
+
+        Notes
+        -----
+        The step is that of a solver whose net this is, its update too; of another net the gradient is subtracted. It
+        is taken by a copy.
+        """
+        if features is None:
+            states = [layer.get_state() for layer in self.data_layers]
+            features = self.steps.features()
+            for layer, state in zip(self.data_layers, states, strict=True):
+                layer.set_state(state)
+        with self._at_work():
+            own_memory(self)
+        return self.network.trace(features, None, recorded, budget)
 
     # ---- callbacks
 

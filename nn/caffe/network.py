@@ -45,6 +45,13 @@ class CaffeNetwork(Network):
         arrays: Sequence[Any] = data.features if hasattr(data, "features") else data
         return tuple(nd.as_array(array, self.dtype) for array in arrays) or (nd.zeros(1, dtype=self.dtype),)
 
+    def as_minibatch(self, who: str, data: Any, labels: object, learn: bool) -> tuple[Array, ...]:
+        """Return the arrays of all inputs on the network's backend."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            arrays = self._features(data)
+        self.batch_size = arrays[0].shape[0] if arrays[0].ndim else 1
+        return arrays
+
     def fit_batch(self, data: Any, *_: object, **__: object) -> None:
         """Take one step on the arrays of all inputs."""
         self.take_step([self.step_input(data)])
