@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.checks import check_choice, describe_shape
+from nd.typing import Array
 
 from .blob import ParamBlob
 from .blobs import LEGACY_AXES
@@ -49,8 +50,11 @@ def copy_weights(who: str, net: NetStructure, source: Any, mode: str) -> CopyRep
     """Copy weights into the parameters of a net; see `Net.copy_from`."""
     check_choice(who, "mode", mode, MODES)
     paths: Sequence[Any] = source.split(",") if isinstance(source, str) else [source]
-    reports = [_copy(who, net, _saved(one), _params_by_name(net, _is_hdf5(who, one)), mode) for one in paths]
-    loaded, skipped, ignored, missing = zip(*reports, strict=True)
+    plans = [_plan(who, net, _saved(one), _params_by_name(net, _is_hdf5(who, one)), mode) for one in paths]
+    for _, copies in plans:  # once all of them are known to fit
+        for blob, array in copies:
+            blob.write("data", nd.reshape(nd.as_array(array), blob.shape))
+    loaded, skipped, ignored, missing = zip(*(report for report, _ in plans), strict=True)
     left = [name for name in missing[0] if all(name in others for others in missing)]
     report = CopyReport(sum(loaded, ()), sum(skipped, ()), sum(ignored, ()), tuple(left))
     for name in report.ignored:
@@ -81,10 +85,11 @@ def _saved(source: Any) -> list[SavedLayer]:
     return read_weights(_path(source))
 
 
-def _copy(
+def _plan(
     who: str, net: NetStructure, saved: Sequence[SavedLayer], places: Mapping[str, Sequence[int]], mode: str
-) -> CopyReport:
-    loaded, skipped, ignored = [], [], []
+) -> tuple[CopyReport, list[tuple[ParamBlob, Array]]]:
+    """Return what becomes of saved layers, and which array goes into which parameter; nothing has changed yet."""
+    loaded, skipped, ignored, copies = [], [], [], []
     for layer in saved:
         if layer.name not in places:
             ignored.append(layer.name)
@@ -100,12 +105,11 @@ def _copy(
         if fault is not None:
             skipped.append(f"{layer.name}: {fault}")
             continue
-        for place, blob in layer.blobs.items():
-            blobs[place].write("data", nd.reshape(nd.as_array(blob.data), blobs[place].shape))
+        copies += [(blobs[place], blob.data) for place, blob in layer.blobs.items()]
         loaded.append(layer.name)
     known = {layer.name for layer in saved}
     missing = tuple(name for name in net.params if name not in known)
-    return CopyReport(tuple(loaded), tuple(skipped), tuple(ignored), missing)
+    return CopyReport(tuple(loaded), tuple(skipped), tuple(ignored), missing), copies
 
 
 def _fault(layer: SavedLayer, params: Sequence[ParamBlob], shared: set[int], reshapes: bool) -> str | None:
