@@ -16,6 +16,7 @@ from nd.random import Random, drawing
 from nd.state import Restoring
 from nd.typing import Array
 
+from ..networks.graph import ComputationGraph
 from .assembly import Assembly
 from .data.layers import DataLayer, data_layer_class
 from .debugging import DebugLines
@@ -28,6 +29,7 @@ from .snapshots import write_weights
 from .splits import insert_splits
 from .structure import NetStructure
 from .text import parse_text
+from .to_graph import to_computation_graph
 from .upgrade import upgrade_net
 from .weights import CopyReport, copy_weights, share_weights
 
@@ -328,6 +330,10 @@ class Net(NetStructure, metaclass=ExplainedType):
     def load_hdf5(self, source: Any) -> CopyReport:
         """Copy weights from an HDF5 file."""
         return self.copy_from(source)
+
+    def to_computation_graph(self, **settings: Any) -> ComputationGraph:
+        """Return the net as a Deeplearning4j graph with the same outputs: see `nn.caffe.to_graph.convert_net`."""
+        return to_computation_graph(self, **settings)
 
 
 def _is_phase(given: object) -> bool:

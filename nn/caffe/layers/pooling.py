@@ -206,9 +206,7 @@ class SPP(_Pools):
         self.has_noise = self.kind == "STOCHASTIC" and self.phase == "TRAIN"
         self._windows: dict[Shape, tuple[Window, ...]] = {}
         if self.settings.pyramid_height < 1:
-            raise ConfigurationError(
-                f"{self.label}: pyramid_height must be >= 1, got {self.settings.pyramid_height}."
-            )
+            raise ConfigurationError(f"{self.label}: pyramid_height must be >= 1, got {self.settings.pyramid_height}.")
 
     def windows(self, shape: Shape) -> tuple[Window, ...]:
         """Return the windows of every level over a bottom of that shape."""
@@ -227,9 +225,7 @@ class SPP(_Pools):
                 f"kernels {list(kernel)} would need padding {list(padding)}. Use a smaller pyramid_height."
             )
         if any(padding) and self.kind == "STOCHASTIC":
-            raise ShapeError(
-                f"{self.label}: STOCHASTIC takes sizes that {bins} divides, got {describe_shape(size)}."
-            )
+            raise ShapeError(f"{self.label}: STOCHASTIC takes sizes that {bins} divides, got {describe_shape(size)}.")
         window = convolution.make_rounded_up_window(self.label, size, kernel, kernel, padding)
         if window.out != (bins, bins):
             raise ShapeError(
