@@ -94,7 +94,7 @@ def _drawn(draft: GraphDraft) -> list[str]:
         tops = _converted(draft, plan, [parts[source] for source in plan.inputs])
         for top, (node, shape) in enumerate(zip(tops, plan.shapes, strict=True)):
             parts[Source(plan.node or 0, top)] = None if node is None else Part(node, shape)
-            if node in draft.nodes and not draft.readers(plan, top):
+            if node in draft.nodes and not draft.is_read(plan, top):
                 unread[node] = None  # type: ignore[index]
     return list(dict.fromkeys([*draft.losses, *unread]))
 

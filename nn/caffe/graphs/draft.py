@@ -67,6 +67,16 @@ class GraphDraft:
         """Return the layers that read a top."""
         return self._readers.get(Source(plan.node or 0, top), [])
 
+    def is_read(self, plan: LayerPlan, top: int = 0) -> bool:
+        """Tell whether a layer reads a top and computes something from it, accuracies aside."""
+        for reader in self.readers(plan, top):
+            if reader.message.type == "Split":
+                if any(self.is_read(reader, number) for number in range(len(reader.shapes))):
+                    return True
+            elif reader.message.type != "Accuracy":
+                return True
+        return False
+
     def add(self, wanted: str, conf: Any, inputs: Iterable[str], arrays: dict[str, Array] | None = None) -> str:
         """Add a vertex, under another name where that one is taken; return its name."""
         name, number = wanted, 1
@@ -144,10 +154,6 @@ class LayerDraft:
     def nodes(self) -> list[str]:
         """Of the bottoms."""
         return [part.node for part in self.bottoms]
-
-    def is_output(self, top: int = 0) -> bool:
-        """Tell whether no layer reads a top."""
-        return not self.draft.readers(self.plan, top)
 
     def refuse(self, why: str) -> NoReturn:
         """Raise ConfigurationError: the layer has no counterpart."""

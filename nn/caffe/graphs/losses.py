@@ -20,7 +20,7 @@ def softmax(layer: LayerDraft) -> list[str | None]:
     """Softmax; the last one has a loss, so that the graph can be trained."""
     along = layer.runtime.axis(layer.message.softmax_param.axis, layer.shape)
     layer.need(along == 1, f"a softmax along axis {along}")
-    if layer.is_output():
+    if not layer.draft.is_read(layer.plan):
         return [_loss(layer, LossMCXENT(), "softmax")]
     layer.need_axes(2)
     return [layer.chain(ActivationLayer("softmax"))]
