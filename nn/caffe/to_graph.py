@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -12,8 +13,10 @@ from nd.checks import describe_shape
 from ..conf.graph import ComputationGraphConfiguration
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import Source
+from ..layers import ActivationLayer
 from ..networks.graph import ComputationGraph
 from ..terms.input_type import InputType
+from ..vertices import ScaleVertex
 from .graphs import LEFT_OUT, MISSING, converter
 from .graphs.draft import GraphDraft, LayerDraft, Part, Shape
 
@@ -170,11 +173,23 @@ def _graph(draft: GraphDraft, outputs: list[str], needed: set[str], settings: di
     """Return the graph of what is needed."""
     net = draft.net
     inputs = {name: _input_type(name, shape) for name, shape in draft.inputs.items() if name in needed}
-    nodes = {name: node for name, node in draft.nodes.items() if name in needed}
+    nodes = _apart({name: node for name, node in draft.nodes.items() if name in needed})
     with net.network.engine.on_backend():
         conf = NeuralNetConfiguration(**settings).graph(inputs, nodes, outputs)
         graph = ComputationGraph(conf)
         return graph.init(_vector(draft, conf), clone=False)
+
+
+def _apart(nodes: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """Return vertices with copies before activations whose input others read: Java's write over it, but in training."""
+    readers = Counter(source for _, *sources in nodes.values() for source in sources)
+    apart: dict[str, tuple[Any, ...]] = {}
+    for name, node in nodes.items():
+        if isinstance(node[0], ActivationLayer) and readers[node[1]] > 1:
+            apart[f"{name}/copy"] = (ScaleVertex(1.0), node[1])
+            node = (node[0], f"{name}/copy")
+        apart[name] = node
+    return apart
 
 
 def _input_type(name: str, shape: Shape) -> InputType:

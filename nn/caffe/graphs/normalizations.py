@@ -8,6 +8,7 @@ import nd
 from nd.typing import Array
 
 from ...layers import BatchNormalization, LocalResponseNormalization
+from ...layers.normalization.batch_normalization import LEAST_VARIANCE, LOG10_SQUARED
 from ..assembly import LayerPlan
 from .draft import LayerDraft
 
@@ -31,18 +32,11 @@ def batch_norm(layer: LayerDraft) -> list[str | None]:
     elements of a channel.
     """
     layer.need_axes(2, 4)
-    settings, runtime = layer.message.batch_norm_param, layer.runtime
-    frozen = runtime.phase == "TRAIN" and settings.HasField("use_global_stats") and settings.use_global_stats
-    divisor = nd.item(layer.blobs["factor"])
-    inverse = 1.0 / divisor if divisor else 0.0
-    arrays = {
-        "mean": _row(nd.multiply(layer.blobs["mean"], inverse)),
-        "var": _row(nd.multiply(layer.blobs["variance"], inverse)),
-    }
-    channels = layer.shape[1]
-    conf: dict[str, Any] = {
-        "n_out": channels, "decay": settings.moving_average_fraction, "eps": settings.eps, "use_log_std": False,
-    }  # fmt: skip
+    settings, phase = layer.message.batch_norm_param, layer.runtime.phase
+    of_blobs = settings.use_global_stats if settings.HasField("use_global_stats") else phase == "TEST"
+    layer.need(of_blobs or phase == "TRAIN", "DL4J takes statistics of a minibatch in training alone")
+    frozen, arrays, channels = of_blobs and phase == "TRAIN", _statistics(layer), layer.shape[1]
+    conf: dict[str, Any] = {"n_out": channels, "decay": settings.moving_average_fraction, "eps": settings.eps}
     behind = _scale_behind(layer, frozen)
     if behind is None:
         return [layer.add(BatchNormalization(lock_gamma_beta=True, **conf), frozen=frozen, **arrays)]
@@ -52,6 +46,15 @@ def batch_norm(layer: LayerDraft) -> list[str | None]:
     terms = behind.blobs.get("bias")
     gamma, beta = behind.blobs["scale"], nd.zeros(channels, dtype=layer.draft.net.dtype) if terms is None else terms
     return [layer.add(BatchNormalization(**conf), frozen=frozen, gamma=_row(gamma), beta=_row(beta), **arrays)]
+
+
+def _statistics(layer: LayerDraft) -> dict[str, Array]:
+    """Return mean and variance as DL4J keeps them, the latter as the logarithm of the deviation."""
+    divisor = nd.item(layer.blobs["factor"])
+    inverse = 1.0 / divisor if divisor else 0.0
+    variance = nd.maximum(nd.multiply(layer.blobs["variance"], inverse), LEAST_VARIANCE)
+    logarithm = nd.divide(nd.log(variance), LOG10_SQUARED)
+    return {"mean": _row(nd.multiply(layer.blobs["mean"], inverse)), "log10stdev": _row(logarithm)}
 
 
 def _row(array: Array) -> Array:
