@@ -86,6 +86,7 @@ def _drawn(draft: GraphDraft) -> list[str]:
     """Draw all layers; return the vertices that are outputs."""
     parts: dict[Source, Part | None] = {}
     unread: dict[str, None] = {}
+    seen: dict[str, None] = {}  # by accuracies alone
     data = 0
     for plan in draft.net.assembly.layers:
         if plan.conf is None:
@@ -98,8 +99,8 @@ def _drawn(draft: GraphDraft) -> list[str]:
         for top, (node, shape) in enumerate(zip(tops, plan.shapes, strict=True)):
             parts[Source(plan.node or 0, top)] = None if node is None else Part(node, shape)
             if node in draft.nodes and not draft.is_read(plan, top):
-                unread[node] = None  # type: ignore[index]
-    return list(dict.fromkeys([*draft.losses, *unread]))
+                (seen if draft.readers(plan, top) else unread)[node] = None  # type: ignore[index]
+    return list(dict.fromkeys([*draft.losses, *unread])) or list(seen)
 
 
 def _converted(draft: GraphDraft, plan: LayerPlan, bottoms: list[Part | None]) -> list[str | None]:

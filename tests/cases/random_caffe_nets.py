@@ -124,7 +124,9 @@ class _Drawing:
         elif way == "mean":
             self.add("Reduction", "reduction_param { operation: MEAN axis: 2 coeff: 2 }")
         elif way != "rows":
-            self.add(*{"flatten": ("Flatten",), "reshape": ("Reshape", "reshape_param { shape { dim: 0 dim: -1 } }")}[way])
+            self.add(
+                *{"flatten": ("Flatten",), "reshape": ("Reshape", "reshape_param { shape { dim: 0 dim: -1 } }")}[way]
+            )
         if self.random.random() < 0.7:
             self.add("InnerProduct", "inner_product_param { num_output: 5 transpose: true bias_term: false }")
             self.add(*self.random.choice(FUNCTIONS))

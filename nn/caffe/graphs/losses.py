@@ -74,11 +74,11 @@ def _weights(layer: LayerDraft, factor: float) -> Sequence[float] | None:
 def _labelled_loss(layer: LayerDraft, loss: Loss, activation: str) -> str:
     """Add a layer with a loss against what comes from an input."""
     layer.need(layer.draft.is_input(layer.nodes[1]), "labels that a layer computes, not an input")
-    return _loss(layer, loss, activation)
+    name = _loss(layer, loss, activation)
+    layer.draft.losses.append(name)
+    return name
 
 
 def _loss(layer: LayerDraft, loss: Loss, activation: str) -> str:
     layer.need_axes(*OF_AXES)
-    name = layer.add(OF_AXES[len(layer.shape)](loss=loss, activation=activation), layer.nodes[0])
-    layer.draft.losses.append(name)
-    return name
+    return layer.add(OF_AXES[len(layer.shape)](loss=loss, activation=activation), layer.nodes[0])

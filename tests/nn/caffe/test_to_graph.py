@@ -58,8 +58,7 @@ ROWS = [
     pytest.param(kind, case, id=f"{kind}-{case.variant}")
     for kind in CONVERTERS
     for case in CAFFE_CASES[kind]
-    if case.variant not in NO_VERTEX.get(kind, ())
-    and not (kind == "SoftmaxWithLoss" and case.tops == 2)
+    if case.variant not in NO_VERTEX.get(kind, ()) and not (kind == "SoftmaxWithLoss" and case.tops == 2)
 ]
 
 
