@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .network_updater import NetworkUpdater
 
 CELLS = 7  # arrays [] that an update is given where a device decides
-NOTHING_KEPT: Mapping[str, object] = MappingProxyType({})
+NOTHING_KEPT: Mapping[Any, Any] = MappingProxyType({})
 TAME = 1e12  # gradients and factors below it make no update that overflows
 
 
@@ -123,7 +123,7 @@ class StepResult(NamedTuple):
     known_score : float, optional
         The score, where it costs no waiting for a device.
     kept : mapping of str -> KeptArrays
-        Activations and epsilons of the nodes that somebody has asked to keep.
+        Activations and epsilons of the nodes that somebody has asked to keep; of further outputs by (name, number).
     number : int, optional
         That of the gradients when they were computed: an update refuses a result that others have overwritten since.
     """
@@ -135,7 +135,7 @@ class StepResult(NamedTuple):
     divisor: int = 1
     state: tuple[Array, ...] = ()
     known_score: float | None = None
-    kept: Mapping[str, Any] = NOTHING_KEPT
+    kept: Mapping[Any, Any] = NOTHING_KEPT
     number: int | None = None
 
     @property

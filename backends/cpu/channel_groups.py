@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from backends.typing import Array, NumpyArray
 
 from ..generic.channel_groups import of_group
@@ -39,43 +37,36 @@ def one_by_one(backend: NumpyBackend, given: Convolution[NumpyArray]) -> tuple[A
     """
     x, W, b, window, buffers, activate, exact = given
     groups, n_out, channels = W.shape[:3]
-    z, saved = None, []
+    parts, saved = [], []
     for number in range(groups):
-        inputs, outputs = of_group(number, channels), of_group(number, n_out)
-        bias = None if b is None else b.reshape(1, -1)[:, outputs]
-        memory = _memory_of_group(buffers, number)
-        part, kept = backend.conv2d(x[:, inputs], W[number], bias, window, memory, activate, exact)
+        bias = None if b is None else b.reshape(1, -1)[:, of_group(number, n_out)]
+        image, memory = x[:, of_group(number, channels)], _memory_of_group(buffers, number)
+        part, kept = backend.conv2d(image, W[number], bias, window, memory, activate, exact)
+        parts.append(part)
         saved.append(kept)
-        if z is None:
-            z = backend.like(part, buffers, "z", (x.shape[0], groups * n_out, *window.out))
-        np.copyto(z[:, outputs], part)
-    return z, GroupsSaved(saved)
+    return _side_by_side(backend, parts, buffers, "z"), GroupsSaved(saved)
 
 
 def back_one_by_one(backend: NumpyBackend, given: ConvolutionBack[NumpyArray]) -> Array | None:
     """Go back from group after group."""
     delta, saved, W, window, (W_gradient, b_gradient), buffers, need_epsilon = given
-    groups, n_out, channels = W.shape[:3]
-    epsilon = None
+    parts = []
     for number, kept in enumerate(saved.groups):
-        inputs, outputs = of_group(number, channels), of_group(number, n_out)
-        bias = None if b_gradient is None else b_gradient.reshape(1, -1)[:, outputs]
-        part = backend.conv2d_backward(
-            delta[:, outputs],
-            kept,
-            W[number],
-            window,
-            (W_gradient[number], bias),
-            _memory_of_group(buffers, number),
-            need_epsilon,
-        )
-        if part is None:
-            continue
-        if epsilon is None:
-            shape = (delta.shape[0], groups * channels, *window.size)
-            epsilon = backend.like(part, buffers, "epsilon", shape)
-        np.copyto(epsilon[:, inputs], part)
-    return epsilon
+        outputs, memory = of_group(number, W.shape[1]), _memory_of_group(buffers, number)
+        gradients = W_gradient[number], None if b_gradient is None else b_gradient.reshape(1, -1)[:, outputs]
+        part = backend.conv2d_backward(delta[:, outputs], kept, W[number], window, gradients, memory, need_epsilon)
+        if part is not None:
+            parts.append(part)
+    return _side_by_side(backend, parts, buffers, "epsilon") if need_epsilon else None
+
+
+def _side_by_side(backend: NumpyBackend, parts: list[Array], buffers: Buffers, name: str) -> Array:
+    """Copy the channels of all groups into one array, in the memory order of the first."""
+    n, channels, *places = parts[0].shape
+    whole = backend.like(parts[0], buffers, name, (n, len(parts) * channels, *places))
+    for number, part in enumerate(parts):
+        backend.assign(whole[:, of_group(number, channels)], part)
+    return whole
 
 
 def _memory_of_group(buffers: Buffers, number: int) -> Buffers:

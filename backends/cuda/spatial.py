@@ -60,7 +60,7 @@ def goes_back(backend: CupyBackend, given: ConvolutionBack[CupyArray]) -> bool:
 def convolves_groups(backend: CupyBackend, given: Convolution[CupyArray]) -> bool:
     """Tell whether our kernels convolve such groups, of images, and they are so few that each is worth a launch."""
     W = given.W
-    few = given.x.ndim == 4 and len(W) <= MOST_GROUPS and W.shape[2] > 1
+    few = given.x.ndim == 4 and W.shape[0] <= MOST_GROUPS and W.shape[2] > 1
     return few and backend.convolutions.serves(given.window, given.x, W[0], given.b) and W.flags.c_contiguous
 
 

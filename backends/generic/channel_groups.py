@@ -34,7 +34,9 @@ def grouped(backend: Backend, given: Convolution[Array]) -> tuple[Array, object]
         return backend.depthwise(x, _of_channels(backend, W), b, window, buffers, activate)
     col = backend.im2col(x, window, buffers)
     z = buffers("z", (x.shape[0], groups * per_group, *window.out))
-    backend.batched_matmul(_matrices(backend, W), _columns_by_groups(backend, col, groups), _by_groups(backend, z, groups))
+    backend.batched_matmul(
+        _matrices(backend, W), _columns_by_groups(backend, col, groups), _by_groups(backend, z, groups)
+    )
     return finished(backend, z, given), col
 
 
@@ -71,7 +73,9 @@ def grouped_deconv(backend: Backend, given: Convolution[Array]) -> tuple[Array, 
     x = backend.to_activation_order(given.x, buffers)
     kernel = _matrices(backend, W)
     col = buffers("col", (x.shape[0], groups * per_group, *window.kernel, *window.out))
-    backend.batched_matmul(_turned(backend, kernel), _by_groups(backend, x, groups), _columns_by_groups(backend, col, groups))
+    backend.batched_matmul(
+        _turned(backend, kernel), _by_groups(backend, x, groups), _columns_by_groups(backend, col, groups)
+    )
     z = backend.col2im(col, window, renamed(buffers, epsilon="z", padded_epsilon="padded"))
     return finished(backend, z, given), (x, kernel)
 

@@ -79,7 +79,7 @@ def _leave_out_overhang(x: NumpyArray, window: Window) -> None:
     """Turn means of all cells, or their errors, into those of all but the overhang, which only last windows have."""
     for axis, beyond in enumerate(window.overhang, 2):
         if beyond:
-            last = x[(*(slice(None),) * axis, -1)]
+            last = x.swapaxes(0, axis)[-1]
             np.multiply(last, window.kernel[axis - 2] / (window.kernel[axis - 2] - beyond), out=last)
 
 

@@ -87,7 +87,7 @@ def grouped(
     buffers: Buffers,
     activate: Callable[[Array], object] | None = None,
 ) -> tuple[Array, object]:
-    """Convolve groups of channels of x with ``W [groups, n_out, C, *kernel]``; see `backends.generic.channel_groups`."""
+    """Convolve by groups of channels, ``W [groups, n_out, C, *kernel]``; see `backends.generic.channel_groups`."""
     return state.backend.grouped(x, W, b, window, buffers, activate)
 
 
@@ -105,7 +105,7 @@ def grouped_backward(
 
 
 def grouped_deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, object]:
-    """Return transposed convolutions by groups, ``W [groups, C, n_out, *kernel]``; see `backends.generic.channel_groups`."""
+    """Return that of `deconv` by groups, ``W [groups, C, n_out, *kernel]``; see `backends.generic.channel_groups`."""
     return state.backend.grouped_deconv(x, W, b, window, buffers)
 
 

@@ -12,6 +12,7 @@ from nd.dataset.order import Selection
 from nd.typing import HostArray
 
 Shape = tuple[int, ...]
+_CACHED = 1 << 17  # numbers
 Chunk = bytes | Sequence[float]
 """The pixels of a picture in c order: bytes of 0 to 255, or numbers."""
 
@@ -70,12 +71,15 @@ class PictureBatches:
 
     Notes
     -----
-    A minibatch whose pictures are all cut alike is computed as a whole. Its memory is used anew once it is let go.
+    Pictures that are cut alike are computed some at a time, as many as stay in a processor's cache. The memory of a
+    minibatch is used anew once it is let go.
     """
 
     def __init__(self, mean: HostArray | None, scale: float, dtype: str) -> None:
-        self._mean = None if mean is None else np.asarray(mean, dtype)
-        self._scale, self._dtype = np.dtype(dtype).type(scale), dtype
+        self._means: tuple[HostArray, ...] = ()  # as it is, and mirrored
+        if mean is not None:
+            self._means = (np.asarray(mean, dtype), np.ascontiguousarray(mean[..., ::-1], dtype))
+        self._scale = np.dtype(dtype).type(scale)
         self._pool = ArrayPool(dtype)
 
     def __call__(self, pictures: Any, cuts: Sequence[Cut], size: tuple[int, int]) -> HostArray:
@@ -91,23 +95,25 @@ class PictureBatches:
             Height and width of the parts.
         """
         out = self._pool.take((len(pictures), len(pictures[0]), *size))
-        if isinstance(pictures, np.ndarray) and cuts.count(cuts[0]) == len(cuts):
-            self._put(pictures, cuts[0], out)
-        else:
-            for picture, cut, target in zip(pictures, cuts, out, strict=True):
-                self._put(picture, cut, target)
-        if self._mean is not None and self._scale != 1:
-            np.multiply(out, self._scale, out=out)
+        alike = isinstance(pictures, np.ndarray) and cuts.count(cuts[0]) == len(cuts)
+        step = max(1, _CACHED // out[0].size) if alike else 1
+        for start in range(0, len(out), step):
+            some = slice(start, start + step) if alike else start
+            self._put(pictures[some], cuts[start], out[some])
         return out
 
     def _put(self, x: HostArray, cut: Cut, out: HostArray) -> None:
-        """Write a picture's part, or those of several pictures, less the mean; without a mean it is scaled at once."""
+        """Write (x - mean) scale of a picture's part, or of those of several pictures ``[n, C, H, W]``."""
         rows, columns = slice(cut.top, cut.top + out.shape[-2]), slice(cut.left, cut.left + out.shape[-1])
-        target, part, mean = out[..., ::-1] if cut.mirrored else out, x[..., rows, columns], self._mean
-        if mean is not None:
-            of_pixels = mean.shape[-2:] != (1, 1)
-            np.subtract(part, mean[:, rows, columns] if of_pixels else mean, out=target, dtype=self._dtype)
-        elif self._scale != 1:
-            np.multiply(part, self._scale, out=target, dtype=self._dtype)
-        else:
-            target[...] = part
+        part = x[..., rows, columns]
+        out[...] = part[..., ::-1] if cut.mirrored else part  # as numbers first: mixed operations are slower
+        if self._means:
+            np.subtract(out, self._mean_of(x.shape[-1], cut, rows, columns), out=out)
+        if self._scale != 1:
+            np.multiply(out, self._scale, out=out)
+
+    def _mean_of(self, width: int, cut: Cut, rows: slice, columns: slice) -> HostArray:
+        mean = self._means[cut.mirrored]
+        if mean.shape[-2:] == (1, 1):
+            return mean
+        return mean[:, rows, width - columns.stop : width - columns.start] if cut.mirrored else mean[:, rows, columns]

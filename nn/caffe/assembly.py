@@ -182,7 +182,7 @@ class Assembly:
         told = CaffeLayerConf(message, _phase_name(plan), shapes)
         layer = kind(told, plan.label, self._dtype)
         if kind.automatic_tops and len(message.top) < kind.tops[0]:
-            layer.outputs = kind.tops[0]  # type: ignore[misc]
+            layer.outputs = kind.tops[0]
         check_counts(layer)
         tops = tuple(tuple(shape) for shape in layer.top_shapes(shapes))
         plan.conf = CaffeLayerConf(message, told.phase, shapes, tuple(layer.blobs(shapes)), tops)

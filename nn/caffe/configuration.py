@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from optimize import NoOp, Regularization, Updater
 
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import NetworkConfiguration, NodeConf, NodeTypes, Source
 from ..terms.params import ParamLayout, ParamView
+from .layers.base import CaffeLayerConf
 
 if TYPE_CHECKING:
     from ..terms.input_type import InputType
@@ -24,6 +26,20 @@ class Rule(NamedTuple):
 
     updater: Updater
     penalties: tuple[Regularization, ...] = ()
+
+
+class Training(NamedTuple):
+    """How a solver trains the parameters of a net.
+
+    Attributes
+    ----------
+    rule_of : callable (lr_mult, decay_mult) -> Rule
+    clip : float, optional
+        Norm to which the gradient is cut, once it is divided.
+    """
+
+    rule_of: Callable[[float, float], Rule]
+    clip: float | None = None
 
 
 class BlobType(NamedTuple):
@@ -69,6 +85,7 @@ class CaffeConfiguration(NetworkConfiguration):
     owners: Mapping[tuple[int, str], tuple[int, str]]
     rules: tuple[Rule, ...] = ()
     clip: float | None = None
+    scores_penalties: ClassVar[bool] = False
     compared: ClassVar[tuple[str, ...]] = ("names", "input_shapes", "weights", "ways", "owners", "rules", "clip")
 
     @property
@@ -106,10 +123,13 @@ class CaffeConfiguration(NetworkConfiguration):
     def regularization_of(self, view: ParamView) -> Sequence[Regularization]:
         return self._rule_of(view).penalties
 
+    @cached_property
+    def _rules(self) -> dict[int, Rule]:
+        """Where a parameter begins -> its rule."""
+        return {view.start: rule for view, rule in zip(self.layout().views, self.rules, strict=True)}
+
     def _rule_of(self, view: ParamView) -> Rule:
-        if not self.rules:
-            return Rule(NoOp())
-        return self.rules[[own.start for own in self.layout().views].index(view.start)]
+        return self._rules[view.start] if self.rules else Rule(NoOp())
 
     def network_input_types(self) -> tuple[InputType | None, ...]:
         return (None,) * len(self.names)
@@ -129,8 +149,8 @@ def _types(shapes: Sequence[Shape]) -> tuple[Any, ...]:
     return tuple(BlobType(tuple(shape[1:]) or (1,)) for shape in shapes)
 
 
-def configuration_of(net: Assembly, dtype: str, seed: int) -> CaffeConfiguration:
-    """Return the configuration of a net's nodes, which no solver trains yet."""
+def configuration_of(net: Assembly, dtype: str, training: Training | None = None) -> CaffeConfiguration:
+    """Return the configuration of a net's nodes; without `training` no updates are possible."""
     nodes = [(number, plan) for number, plan in enumerate(net.layers) if plan.conf is not None]
     ways = [
         (tuple(goes and bottom for bottom in bottoms), goes)
@@ -141,7 +161,7 @@ def configuration_of(net: Assembly, dtype: str, seed: int) -> CaffeConfiguration
     confs = tuple(_node(net, number, plan, seen) for number, plan in nodes)
     places = {index: (net.layers[param.layer].node or 0, param.spec.name) for index, param in enumerate(net.params)}
     return CaffeConfiguration(
-        base=NeuralNetConfiguration(seed=seed, dtype=dtype, mini_batch=False, updater="noop"),
+        base=NeuralNetConfiguration(seed=1, dtype=dtype, mini_batch=False, updater="noop"),
         nodes_of_net=confs,
         names=tuple(net.blobs[blob].name for blob in net.inputs),
         input_shapes=tuple(shape for plan in net.layers if plan.data is not None for shape in plan.shapes),
@@ -155,6 +175,10 @@ def configuration_of(net: Assembly, dtype: str, seed: int) -> CaffeConfiguration
         owners={
             places[index]: places[param.owner] for index, param in enumerate(net.params) if param.owner is not None
         },
+        rules=()
+        if training is None
+        else tuple(training.rule_of(param.lr_mult, param.decay_mult) for param in net.params if param.owner is None),
+        clip=None if training is None else training.clip,
     )
 
 
@@ -164,5 +188,5 @@ def _node(net: Assembly, number: int, plan: LayerPlan, seen: Counter[str]) -> No
     name = plan.name if seen[plan.name] == 1 else f"{plan.name}#{number}"
     params = zip(plan.params, net.ways_back.params[number], strict=True)
     fixed = frozenset(net.params[index].spec.name for index, trained in params if not trained)
-    conf = replace(plan.conf, fixed=fixed)  # type: ignore[type-var]
+    conf = replace(cast(CaffeLayerConf, plan.conf), fixed=fixed)
     return NodeConf(name, plan.label, conf, plan.inputs, None, plan.node or 0)

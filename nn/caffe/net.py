@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.arguments import checked
+from nd.arguments import Natural, checked
 from nd.classes import ExplainedType
 from nd.files.writing import Target
 from nd.random import Random, drawing
@@ -18,12 +18,14 @@ from nd.typing import Array
 
 from ..networks.graph import ComputationGraph
 from .assembly import Assembly
+from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .debugging import DebugLines
 from .files import read_net
 from .filter import PHASES, filter_net, with_state
 from .messages import message_with_blobs, take_blobs
 from .passes import LayerCallback
+from .recorded import RecordedSteps
 from .schema import Message, check_kind, kind_of
 from .snapshots import write_weights
 from .splits import insert_splits
@@ -31,7 +33,10 @@ from .structure import NetStructure
 from .text import parse_text
 from .to_graph import to_computation_graph
 from .upgrade import upgrade_net
-from .weights import CopyReport, copy_weights, share_weights
+from .weights import CopyReport, copy_weights, own_memory, share_weights
+
+if TYPE_CHECKING:
+    from ..trace.trace import Trace
 
 
 class Net(NetStructure, metaclass=ExplainedType):
@@ -54,6 +59,8 @@ class Net(NetStructure, metaclass=ExplainedType):
         Of fillers, dropout and shuffles; without it another one every time.
     folder : path
         From which files are named that the net reads; Caffe's is the working directory.
+    training : Training, optional
+        How a solver trains it: `get_solver` says it.
 
     Raises
     ------
@@ -73,6 +80,8 @@ class Net(NetStructure, metaclass=ExplainedType):
         The layers as nodes: what a solver trains.
     random : Random
         The generator of everything that is drawn.
+    steps : RecordedSteps
+        What a solver's steps are taken by.
     loss : float
         The weighted sum of the losses of the last forward pass.
 
@@ -94,6 +103,7 @@ class Net(NetStructure, metaclass=ExplainedType):
         dtype: str = "float32",
         seed: int | None = None,
         folder: str | os.PathLike[str] = "",
+        training: Training | None = None,
     ) -> None:
         if _is_phase(weights):
             weights, phase = phase, weights
@@ -105,11 +115,11 @@ class Net(NetStructure, metaclass=ExplainedType):
         self.folder = folder
 
         def open_data(layer: Message, label: str, its_phase: str) -> DataLayer:
-            opened: DataLayer = data_layer_class(layer.type)(layer, label, its_phase, dtype, random, folder)
-            return opened
+            return data_layer_class(layer.type)(layer, label, its_phase, dtype, random, os.fspath(folder))
 
-        super().__init__(Assembly(self.message, dtype, open_data), dtype, random)
+        super().__init__(Assembly(self.message, dtype, open_data), dtype, random, training)
         self._training = [plan.message.phase == PHASES["TRAIN"] for plan in self._plans]
+        self.steps = RecordedSteps(self)
         self._debug = DebugLines(self)
         self._debug.switch(bool(self.message.debug_info))
         self.loss = 0.0
@@ -255,6 +265,39 @@ class Net(NetStructure, metaclass=ExplainedType):
         """Give all blobs the shapes that follow from those of the inputs, without computing."""
         with self._at_work():
             self._passes.reshape(self.layers)
+
+    def keep(self, *names: str) -> None:
+        """Keep data and diffs of these blobs in a solver's steps, from the next one on; others' no longer.
+
+        Losses and outputs are kept always, and everything by `forward` and `backward`. Without names nothing else is.
+        Numbers stay what they are, to the bit. Raises ChoiceError for a name of no blob.
+        """
+        self.steps.keep(names)
+
+    @checked
+    def trace(self, features: Any = None, recorded: bool = False, budget: Natural = 1 << 28) -> Trace:
+        """Trace one training step, op by op: what each was given and gave, in which layer and phase, and how long.
+
+        Parameters
+        ----------
+        features : sequence of array, optional
+            Of the tops of all layers that bring data. Without it the arrays that come next, which still come next.
+        recorded, budget
+            As of `nn.networks.Network.trace`, which says what is raised, too.
+
+        Notes
+        -----
+        The step is that of a solver whose net this is, its update too; of another net the gradient is subtracted. It
+        is taken by a copy.
+        """
+        if features is None:
+            states = [layer.get_state() for layer in self.data_layers]
+            features = self.steps.features()
+            for layer, state in zip(self.data_layers, states, strict=True):
+                layer.set_state(state)
+        with self._at_work():
+            own_memory(self)
+        return self.network.trace(features, None, recorded, budget)
 
     # ---- callbacks
 

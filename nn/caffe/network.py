@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.dataset import MultiDataSet
@@ -16,6 +16,9 @@ from optimize.step import StepResult
 from ..networks.network import Network
 from ..step.step_input import StepInput
 from .configuration import CaffeConfiguration
+
+if TYPE_CHECKING:
+    from ..step.worker import OnForward
 
 
 class CaffeNetwork(Network):
@@ -42,12 +45,34 @@ class CaffeNetwork(Network):
         arrays: Sequence[Any] = data.features if hasattr(data, "features") else data
         return tuple(nd.as_array(array, self.dtype) for array in arrays) or (nd.zeros(1, dtype=self.dtype),)
 
+    def as_minibatch(self, who: str, data: Any, labels: object, learn: bool) -> tuple[Array, ...]:
+        """Return the arrays of all inputs on the network's backend."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            arrays = self._features(data)
+        self.batch_size = arrays[0].shape[0] if arrays[0].ndim else 1
+        return arrays
+
     def fit_batch(self, data: Any, *_: object, **__: object) -> None:
         """Take one step on the arrays of all inputs."""
         self.take_step([self.step_input(data)])
 
-    def take_step(self, steps: Sequence[StepInput], divisor: int = 1) -> StepResult:
+    def take_step(
+        self,
+        steps: Sequence[StepInput],
+        divisor: int = 1,
+        on_forward: OnForward | None = None,
+        on_gradient: Callable[[StepResult], object] | None = None,
+    ) -> StepResult:
         """Take one step on the sum of minibatches, divided by `divisor`; return what was computed.
+
+        Parameters
+        ----------
+        steps : sequence of StepInput
+        divisor : int
+        on_forward : callable, optional
+            As of `GradientComputer.compute`: the step is not recorded then, with the same bits.
+        on_gradient : callable (result), optional
+            Called between gradient and update; may write into the gradient.
 
         Raises
         ------
@@ -59,12 +84,11 @@ class CaffeNetwork(Network):
             drawn = self.random.get_state()
             guard.begin(self.random, drawn)
             try:
-                result = self.compute_gradient_and_score(steps)._replace(divisor=divisor)
-                with Held():  # Ctrl-C waits until the update is counted
-                    outcome = self.updater.update(result, iteration, self.epoch_count)
-                    if outcome.refusal is not None:
-                        raise outcome.refusal
-                    self.iteration_count = iteration + 1
+                result = self.engine.gradients.compute_sum(steps, iteration, self.epoch_count, on_forward)
+                self.engine.last = result = result._replace(divisor=divisor, known_score=None)
+                if on_gradient is not None:
+                    on_gradient(result)
+                self._update(result)
             except BaseException:
                 if self.iteration_count == iteration:
                     self.random.set_state(drawn)
@@ -72,17 +96,33 @@ class CaffeNetwork(Network):
             guard.ended(self)
             return result
 
+    def _update(self, result: StepResult) -> None:
+        """Update the parameters and count it; Ctrl-C waits until both are done."""
+        with Held():
+            outcome = self.updater.update(result, self.iteration_count, self.epoch_count)
+            if outcome.refusal is not None:
+                raise outcome.refusal
+            self.iteration_count += 1
+
+    def apply_update(self, divisor: int) -> None:
+        """Update the parameters by the gradient that lies in the gradient vector, and count it."""
+        with self.lock, Restoring(), self.engine.on_backend():
+            gradients = self.engine.vectors.gradients
+            gradients.whole()
+            self._update(StepResult(0.0, 0.0, 1, gradients, divisor, known_score=0.0))
+
     def summary(self, *_: object) -> str:
         """Return a table: layer, type, shapes of bottoms and tops, parameters."""
+        confs: list[tuple[str, Any]] = [(node.name, node.conf) for node in self.conf.nodes]
         rows = [
             (
-                node.name,
-                node.conf.message.type,
-                " ".join("x".join(map(str, shape)) for shape in node.conf.bottoms),
-                " ".join("x".join(map(str, shape)) or "[]" for shape in node.conf.tops),
-                sum(spec.length for spec in node.conf.param_specs()),
+                name,
+                conf.message.type,
+                " ".join("x".join(map(str, shape)) for shape in conf.bottoms),
+                " ".join("x".join(map(str, shape)) or "[]" for shape in conf.tops),
+                sum(spec.length for spec in conf.param_specs()),
             )
-            for node in self.conf.nodes
+            for name, conf in confs
         ]
         return "\n".join(f"{name:<24} {kind:<20} {came:<24} {out:<24} {n:>10,}" for name, kind, came, out, n in rows)
 

@@ -126,7 +126,7 @@ class Passes:
         if node not in self._kept:
             raise nd.ConfigurationError(f"{plan.label}: forward must come before backward. Call net.forward().")
         propagation = self._network.engine.propagation
-        arrivals = {source: Arrival(None, None, 1) for source in plan.inputs}
+        arrivals: dict[Source, Any] = {source: Arrival(None, None, 1) for source in plan.inputs}  # type: ignore[arg-type]
         passed = ForwardPass(range(node, node + 1), arrivals, dict(self._kept), (), WayBack(set(), Counter()))
         epsilons = {
             Source(node, output): self._epsilon(self._blobs[blob], len(plan.tops) == 1)

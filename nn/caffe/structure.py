@@ -12,7 +12,7 @@ from nd.random import Random
 
 from .assembly import AUTOMATIC, Assembly, LayerPlan
 from .blob import Blob, ParamBlob
-from .configuration import configuration_of
+from .configuration import Training, configuration_of
 from .data.layers import DataLayer
 from .network import CaffeNetwork
 from .passes import LayerCallback, Passes
@@ -30,11 +30,13 @@ class NetStructure:
     dtype : str
     random : Random
         Drawn from for fillers, and by everything that draws later.
+    training : Training, optional
+        By a solver.
     """
 
-    def __init__(self, assembly: Assembly, dtype: str, random: Random) -> None:
+    def __init__(self, assembly: Assembly, dtype: str, random: Random, training: Training | None = None) -> None:
         self.assembly, self.dtype, self.random = assembly, dtype, random
-        conf = configuration_of(assembly, dtype, 0)
+        conf = configuration_of(assembly, dtype, training)
         self.network = CaffeNetwork(conf)
         self.network.random = random
         self.network.engine.make(conf, None, random)
@@ -95,6 +97,15 @@ class NetStructure:
     def blob_names(self) -> list[str]:
         """Names of all blobs, in the order in which they come to be."""
         return [blob.name for blob in self._all_blobs]
+
+    def blob_at(self, number: int) -> Blob:
+        """Return a blob by its number, also one that has no name of its own."""
+        return self._all_blobs[number]
+
+    @property
+    def data_layers(self) -> list[DataLayer]:
+        """The layers that bring data, in their order."""
+        return [plan.data for plan in self._plans if plan.data is not None]
 
     @property
     def layer_dict(self) -> OrderedDict[str, Any]:

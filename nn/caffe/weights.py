@@ -145,3 +145,13 @@ def share_weights(who: str, net: NetStructure, other: NetStructure) -> None:
             view = others.params[given.node or 0][other.assembly.params[theirs].spec.name]
             propagation.params[plan.node or 0][name] = view
             net.param_blobs[own].share_data(other.param_blobs[theirs])
+
+
+def own_memory(net: NetStructure) -> None:
+    """Copy parameters that lie in another net's memory into the net's own vector, from which copies of it are made."""
+    layout, vector = net.network.engine.vectors.layout, net.network.params()
+    for plan in net.assembly.layers:
+        if plan.params:
+            for view in layout.of_layer(plan.node or 0):
+                index = next(index for index in plan.params if net.assembly.params[index].spec.name == view.spec.name)
+                nd.assign(view.of(vector), net.param_blobs[index].read("data"))

@@ -139,6 +139,8 @@ class NetworkConfiguration(Checked):
     tbptt_exact: bool = False
     compared: ClassVar[tuple[str, ...]] = ()
     """Fields that two configurations of equal networks share, beside those of the training."""
+    scores_penalties: ClassVar[bool] = True
+    """Whether the score has the penalties on the parameters in it."""
     needs_series: ClassVar[bool] = False
     """Whether truncated backprop needs all features and labels to be series."""
 
@@ -211,12 +213,12 @@ class NetworkConfiguration(Checked):
     def updater_of(self, view: ParamView) -> Updater:
         """Return the updater of a parameter."""
         layer: Any = self.nodes[view.layer].conf
-        return layer.updater_of(view.spec.bias)  # type: ignore[no-any-return]
+        return layer.updater_of(view.spec.bias)
 
     def regularization_of(self, view: ParamView) -> Sequence[Regularization]:
         """Return the penalties on a parameter, in the order in which they are applied."""
         layer: Any = self.nodes[view.layer].conf
-        return layer.regularization_of(view.spec.bias)  # type: ignore[no-any-return]
+        return layer.regularization_of(view.spec.bias)
 
     @property
     def clip_norm(self) -> float | None:
@@ -260,7 +262,8 @@ class NetworkConfiguration(Checked):
         owners = {
             (number, spec.name): (node.params_of, spec.name)
             for number, node in enumerate(nodes)
-            for spec in (specs[number] if node.params_of is not None else ())
+            if node.params_of is not None
+            for spec in specs[number]
         }
         return ParamLayout(specs, [node.name for node in nodes], owners)
 

@@ -10,6 +10,7 @@ from nd.files.writing import Target
 from ..terms import late
 from ..terms.input_type import InputType
 from .inside import Inside
+from .intake import minibatch
 from .pretrainable import Pretrainable
 from .saving import Saved
 from .streaming import Streaming
@@ -37,6 +38,10 @@ class Network(Pretrainable, Inside, Streaming, Saved):
         super().__init__(conf)
         if params is not None:
             self.init(params)
+
+    def as_minibatch(self, who: str, data: object, labels: object, learn: bool) -> Any:
+        """Return what `fit_batch` takes as one minibatch of it; `learn` names of classes where it says some."""
+        return minibatch(self, who, data, labels, learn=learn)
 
     @checked
     def layer_size(self, layer: int | str) -> int:

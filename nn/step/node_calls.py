@@ -13,7 +13,7 @@ from nd.state import InForce, Restoring, computing
 from nd.typing import Array
 
 from ..conf.nodes import Source
-from .keeping import Keeping
+from .keeping import Keeping, KeptKey
 from .worker import OnForward, Pass, copied, joined
 
 if TYPE_CHECKING:
@@ -265,8 +265,8 @@ class _PartAtWork:
 class _Hearing(Keeping):
     """Keeps what somebody has asked to keep, and what the node that went back last has sent to its inputs."""
 
-    def __init__(self, nodes: Sequence[Node], names: Collection[str], everywhere: bool) -> None:
-        super().__init__(nodes, names)
+    def __init__(self, nodes: Sequence[Node], keys: Collection[KeptKey], everywhere: bool) -> None:
+        super().__init__(nodes, keys)
         self._everywhere = everywhere
         self.belows: Several = ()
         if everywhere:

@@ -137,6 +137,6 @@ class StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.examples:
             return self
-        arrays = mapped(lambda x: None if x is None else x[rows, ...], self.arrays)
+        arrays: StepArrays = mapped(lambda x: None if x is None else x[rows, ...], self.arrays)
         share = None if self.share is None else self.share * (rows.stop - rows.start) / self.examples
         return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard, share)

@@ -50,10 +50,11 @@ class FlatVectors:
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         segments = self._segments()
-        self.penalties = self._penalties(pretrained=False)
+        self.penalties = self._penalties(pretrained=False) if conf.scores_penalties else []
         flat = nd.reshape_view(self.params, (self.layout.length,))
         decides = nd.deferred_memory(CELLS, conf.dtype) if self.layout.length else None
-        self.penalty_sum = penalty_sum(segments, self.penalties, flat, deferred=decides is not None)
+        scored = segments if conf.scores_penalties else ()
+        self.penalty_sum = penalty_sum(scored, self.penalties, flat, deferred=decides is not None)
         self.guard = StepGuard(self.penalty_sum if self.penalties else None)
         if decides is not None:
             from optimize.device_guard import DeviceGuard  # which no host needs

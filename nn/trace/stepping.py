@@ -15,7 +15,6 @@ from nd.execution.timeline import Event, Timeline, let_hear
 from nd.state import Restoring, eager
 from optimize.chunks import ChunkTerms
 
-from ..networks.intake import minibatch
 from ..networks.multilayer import MultiLayerNetwork
 from .rows import ParamNames, Place, rows_of
 from .trace import NodeArrays, Trace
@@ -103,7 +102,7 @@ class _TracedStep:
         self.names = ParamNames([(view.key, view.start, view.stop) for view in self._views])
         self._random = self._net.random.get_state()
         self._counts = self._net.iteration_count, self._net.epoch_count
-        self._data = minibatch(self._net, "trace", data, labels, learn=not self._counts[0])
+        self._data = self._net.as_minibatch("trace", data, labels, not self._counts[0])
         self._net.step_input(self._data)  # which says where a loss is missing
         with self._at_work():
             self._vectors = nd.copy(self._net.params()), nd.copy(self._net.updater_state())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import nd
 from nd.classes import ExplainedType, overridable
@@ -76,7 +76,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
     """
 
     ends_backprop: bool = False
-    outputs: ClassVar[int] = 1
+    outputs: int = 1
     """How many arrays of activations there are. Of several, forward returns a tuple, and backward gets one of their
     gradients, None for an output that no loss knows of."""
 
@@ -90,7 +90,9 @@ class VertexRuntime(Part, metaclass=ExplainedType):
 
     # ---- written by a vertex
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
+    def forward(
+        self, xs: Sequence[Array], params: Params, ctx: VertexContext
+    ) -> tuple[Array | tuple[Array, ...], object]:
         """Return the activations, and a cache for `backward`.
 
         Parameters
@@ -103,7 +105,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
         undefined(self, "forward(xs, params, ctx)", "the activations and a cache for backward")
 
     def backward(
-        self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: VertexContext
+        self, epsilon: Any, cache: Any, params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
         """Write dL/d(parameters) into `grads`; return dL/dx of every input, None where nobody needs it.
 
@@ -135,7 +137,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
 
     def propagate(
         self, xs: Sequence[Array], state: State, params: Params, ctx: VertexContext
-    ) -> tuple[Array, Kept, State]:
+    ) -> tuple[Any, Kept, State]:
         """Return activations, results for `backpropagate`, and the state after it, as layers do."""
         try:
             a, cache = self.forward(xs, params, ctx)
@@ -158,7 +160,7 @@ class VertexRuntime(Part, metaclass=ExplainedType):
         """Tell whether parts of a minibatch give the numbers of all of it."""
         return self.splits
 
-    has_noise = False
+    has_noise: bool = False
     """Whether random numbers are drawn around `forward` in training."""
 
     def scheduled_numbers(self) -> list[NumbersInForce]:

@@ -24,6 +24,8 @@ class Data(PictureLayer):
     """
 
     tops = (1, 2)
+    _cursor: int
+    _ahead: list[tuple[bytes, bytes]]
 
     def open(self) -> None:
         settings = self.message.data_param
@@ -62,8 +64,7 @@ class Data(PictureLayer):
         self._ahead = []
 
     def _begin(self, cursor: int) -> None:
-        self._cursor = cursor
-        self._ahead: list[tuple[bytes, bytes]] = []
+        self._cursor, self._ahead = cursor, []
         self._records = self._database.records(cursor)
 
     def _some(self, n: int) -> list[tuple[bytes, bytes]]:

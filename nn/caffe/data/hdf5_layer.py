@@ -25,6 +25,8 @@ class HDF5Data(DataLayer):
     """
 
     tops = (1, None)
+    _rows: EpochOrder
+    _row: int
 
     def open(self) -> None:
         settings = self.message.hdf5_data_param

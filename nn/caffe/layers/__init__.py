@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
 from nd.checks import suggestion
@@ -60,10 +60,11 @@ LAYERS = {
     "ReLU": "activations:ReLU",
     "ReLU6": "activations:ReLU6",
     "Reduction": "reductions:Reduction",
+    "Reorg": "channels:Reorg",
     "Reshape": "shapes:Reshape",
     "SPP": "pooling:SPP",
     "Scale": "scale:Scale",
-    "ShuffleChannel": "spatial:ShuffleChannel",
+    "ShuffleChannel": "channels:ShuffleChannel",
     "Sigmoid": "activations:Sigmoid",
     "SigmoidCrossEntropyLoss": "losses:SigmoidCrossEntropyLoss",
     "Silence": "copies:Silence",
@@ -93,5 +94,5 @@ def layer_class(kind: str) -> type[CaffeLayer]:
             f"nn.caffe: unknown layer type {kind!r}.{suggestion('type', kind, LAYERS)} Known are {', '.join(LAYERS)}."
         )
     module, name = LAYERS[kind].split(":")
-    found: Any = getattr(import_module(f".{module}", __name__), name)
-    return found  # type: ignore[no-any-return]
+    found: type[CaffeLayer] = getattr(import_module(f".{module}", __name__), name)
+    return found

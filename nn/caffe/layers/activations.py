@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import nd
 from nd import ConfigurationError, ShapeError
@@ -303,7 +303,7 @@ class Dropout(CaffeLayer):
     """
 
     pure = splits = True
-    has_noise: ClassVar[bool] = True
+    has_noise = True
 
     def setup(self) -> None:
         ratio = self.message.dropout_param.dropout_ratio

@@ -130,7 +130,7 @@ class CaffeLayer(VertexRuntime):
 
     def __init__(self, conf: CaffeLayerConf, label: str, dtype: str) -> None:
         self.message, self.phase = conf.message, conf.phase
-        self.outputs = len(conf.tops or conf.message.top)  # type: ignore[misc]
+        self.outputs = len(conf.tops or conf.message.top)
         super().__init__(conf, label, dtype)
 
     # ---- written by a type
@@ -151,6 +151,16 @@ class CaffeLayer(VertexRuntime):
     def blobs(self, bottoms: Sequence[Shape]) -> tuple[BlobSpec, ...]:
         """Return the parameters for such bottoms, in Caffe's order."""
         return ()
+
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Any]:
+        """Return the tops, of one its array, otherwise a tuple, and a cache, which `backward` leaves as it is."""
+        return super().forward(xs, params, ctx)
+
+    def backward(
+        self, epsilon: Any, cache: Any, params: Params, grads: Params, ctx: VertexContext
+    ) -> Sequence[Array | None]:
+        """Write dL/d(blobs) into `grads`; return dL/dx of every bottom, None where nobody needs it."""
+        return super().backward(epsilon, cache, params, grads, ctx)
 
     def examples(self, counts: Sequence[int]) -> int:
         return counts[0] if counts else 1

@@ -46,8 +46,7 @@ def read_labels(scores: Array, labels: Array, axis: int, ignored: int | None, ct
     """Return labels as rows of 0 and 1, without looking at their values."""
     shape = tuple(scores.shape)
     place = nd.reshape(labels, (*shape[:axis], 1, *shape[axis + 1 :]))
-    classes = nd.arange(0, shape[axis], nd.dtype_name(scores))
-    classes = nd.reshape(classes, (-1, *(1,) * (len(shape) - axis - 1)))
+    classes = nd.reshape(nd.arange(0, shape[axis], nd.dtype_name(scores)), (-1, *(1,) * (len(shape) - axis - 1)))
     of_classes = nd.equal(place, classes, nd.buffer_like(scores, ctx.buffer, "of_classes"))
     known = nd.greater(nd.sum(of_classes, axis, True), 0.0)
     if ignored is None:
@@ -58,6 +57,8 @@ def read_labels(scores: Array, labels: Array, axis: int, ignored: int | None, ct
 
 def softmax_along(x: Array, axis: int, out: Array) -> Array:
     """Write the softmax along an axis into `out`; return it."""
+    if axis == x.ndim - 1:
+        return softmax(x, out)
     axes = (*range(axis), *range(axis + 1, x.ndim), axis)
     softmax(nd.permute(x, axes), nd.permute(out, axes))
     return out
@@ -112,9 +113,7 @@ class SoftmaxWithLoss(LossLayer):
         check_labels(self, scores, labels, self._axis(scores))
         return [*super().top_shapes(bottoms), scores][: max(self.outputs, 1)]
 
-    def forward(
-        self, xs: Sequence[Array], params: Params, ctx: VertexContext
-    ) -> tuple[Array | tuple[Array, Array], Scored]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Scored]:
         x, given = xs
         axis = self._axis(tuple(x.shape))
         p = softmax_along(x, axis, nd.buffer_like(x, ctx.buffer, "p"))
@@ -125,12 +124,12 @@ class SoftmaxWithLoss(LossLayer):
             t = nd.where(nd.greater(labels.counted, 0.0), t, 0.0)
         outer, inner = count(x.shape, 0, axis), count(x.shape, axis + 1)
         factor = self.normalised.factor(outer, inner, labels.counted, ctx.share)
-        loss = nd.multiply(nd.sum(t), nd.multiply(factor, -1.0) if nd.is_array(factor) else -factor)
+        loss = nd.multiply(nd.sum(t), -factor)
         return loss if self.outputs == 1 else (loss, p), Scored(p, labels, factor)
 
     def backward(
         self,
-        epsilon: Array | Sequence[Array | None],
+        epsilon: Any,
         cache: Scored,
         params: Params,
         grads: Params,

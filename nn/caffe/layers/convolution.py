@@ -16,7 +16,7 @@ from nd.typing import Array
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
 from .base import BlobSpec, CaffeLayer, Shape, count
-from .windows import geometry_of, places_of
+from .windows import Geometry, geometry_of, places_of
 
 Buffers = Callable[..., Array]
 
@@ -44,7 +44,7 @@ class _Sliding(CaffeLayer):
             self._windows[size] = self.make_window(size, geometry)
         return self._windows[size]
 
-    def make_window(self, size: Shape, geometry: Any) -> Window:
+    def make_window(self, size: Shape, geometry: Geometry) -> Window:
         """Return the windows over a bottom with such places."""
         return convolution.make_window(self.label, size, *geometry)
 
@@ -239,7 +239,7 @@ class Deconvolution(Convolution):
 
     pure = splits = True
 
-    def make_window(self, size: Shape, geometry: Any) -> Window:
+    def make_window(self, size: Shape, geometry: Geometry) -> Window:
         return convolution.make_deconv_window(self.label, size, *geometry, "truncate")
 
     def places_above(self, window: Window) -> Shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import nd
 from nd import ConfigurationError
@@ -28,14 +29,12 @@ class Split(CaffeLayer):
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         return [bottoms[0]] * self.outputs
 
-    def forward(
-        self, xs: Sequence[Array], params: Params, ctx: VertexContext
-    ) -> tuple[Array | tuple[Array, ...], Array]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Array]:
         (x,) = xs
         return x if self.outputs == 1 else (x,) * self.outputs, x
 
     def backward(
-        self, epsilon: Array | Sequence[Array | None], cache: Array, params: Params, grads: Params, ctx: VertexContext
+        self, epsilon: Any, cache: Array, params: Params, grads: Params, ctx: VertexContext
     ) -> list[Array | None]:
         below = self.below(cache, 0, ctx)
         if below is None:
@@ -62,9 +61,7 @@ class Silence(CaffeLayer):
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         return []
 
-    def forward(
-        self, xs: Sequence[Array], params: Params, ctx: VertexContext
-    ) -> tuple[tuple[Array, ...], Sequence[Array]]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Sequence[Array]]:
         return (), xs
 
     def backward(

@@ -16,10 +16,10 @@ from ...vertices.runtime import VertexContext
 from .base import CaffeLayer, Shape, count
 from .spatial import image_shape
 
-Box = Sequence[float]
-"""x1, y1, x2, y2 as parts of the picture's width and height."""
 NUMBERS = 7
 """Of a detection: number of the picture, class, confidence, box."""
+BLOCK = 256
+"""Boxes that are compared with all others in one go."""
 SAME = 1e-6
 """Aspect ratios that differ by less are one."""
 
@@ -161,7 +161,8 @@ class DetectionOutput(CaffeLayer):
         places, classes, priors = bottoms
         boxes = count(priors, 2) // 4
         expected = boxes * self.kinds * 4, boxes * self.settings.num_classes
-        if places[0] != classes[0] or priors[1:2] != (2,) or expected != (count(places, 1), count(classes, 1)):
+        fit = len(places) > 0 and places[:1] == classes[:1] and priors[1:2] == (2,)
+        if not fit or expected != (count(places, 1), count(classes, 1)):
             raise ShapeError(
                 f"{self.label}: for priors {describe_shape(priors)} the bottoms must be [N, {expected[0]}] and "
                 f"[N, {expected[1]}], got {describe_shape(places)} and {describe_shape(classes)}."
@@ -173,11 +174,12 @@ class DetectionOutput(CaffeLayer):
         self.top_shapes([tuple(x.shape) for x in xs])
         examples, boxes = places.shape[0], count(tuple(priors.shape), 2) // 4
         decoded = self._decoded(nd.reshape(places, (examples, boxes, self.kinds, 4)), nd.reshape(priors, (2, boxes, 4)))
-        all_boxes = nd.to_host(nd.permute(decoded, (0, 2, 1, 3))).tolist()
         columns = nd.permute(nd.reshape(confidences, (examples, boxes, self.settings.num_classes)), (0, 2, 1))
         scores = nd.to_host(columns).tolist()
         rows = [
-            [number, *row] for number in range(examples) for row in self._detections(all_boxes[number], scores[number])
+            [number, *row]
+            for number in range(examples)
+            for row in self._detections(decoded[number, ...], scores[number])
         ]
         rows = rows or [[number, *[-1] * (NUMBERS - 1)] for number in range(examples)]
         return nd.create([[rows]], nd.dtype_name(places)), None
@@ -210,41 +212,69 @@ class DetectionOutput(CaffeLayer):
         halves = nd.multiply(nd.multiply(nd.exp(x[..., 2:4]), size), 0.5)
         return nd.concat([nd.subtract(centers, halves), nd.add(centers, halves)], 3)
 
-    def _detections(self, boxes: list[list[Box]], scores: list[list[float]]) -> list[list[float]]:
-        """Return class, confidence and box of what is left of a picture; of every class the surest first."""
+    def _detections(self, boxes: Array, scores: list[list[float]]) -> list[list[float]]:
+        """Return class, confidence and box of what is left of a picture; of every class the surest first.
+
+        Parameters
+        ----------
+        boxes : array ``[boxes, kinds, 4]``
+        scores : list
+            Of every class and box.
+        """
         kept: list[tuple[int, int]] = []
         for label, confidences in enumerate(scores):
             if label != self.settings.background_label_id:
-                own = boxes[0 if self.settings.share_location else label]
+                own = boxes[:, 0 if self.kinds == 1 else label, :]
                 kept += [(label, number) for number in self._suppressed(own, confidences)]
         if -1 < self.settings.keep_top_k < len(kept):
             kept.sort(key=lambda one: -scores[one[0]][one[1]])
             kept = sorted(kept[: self.settings.keep_top_k], key=lambda one: one[0])
-        shared = self.settings.share_location
-        return [[label, scores[label][number], *boxes[0 if shared else label][number]] for label, number in kept]
+        host = nd.to_host(boxes)
+        kinds = (0 if self.kinds == 1 else label for label, _ in kept)
+        places = [host[number, kind].tolist() for kind, (_, number) in zip(kinds, kept, strict=True)]
+        return [[label, scores[label][number], *box] for box, (label, number) in zip(places, kept, strict=True)]
 
-    def _suppressed(self, boxes: list[Box], confidences: list[float]) -> list[int]:
+    def _suppressed(self, boxes: Array, confidences: list[float]) -> list[int]:
         """Return the numbers of the boxes of a class that are left, the surest first."""
         sure = [number for number, confidence in enumerate(confidences) if confidence > self.threshold]
         sure.sort(key=lambda number: -confidences[number])
+        sure = sure[: self.most]
         kept: list[int] = []
         limit, eta = self.settings.nms_param.nms_threshold, self.settings.nms_param.eta
-        for number in sure[: self.most]:
-            if all(overlap(boxes[number], boxes[other]) <= limit for other in kept):
-                kept.append(number)
-                limit *= eta if limit > 0.5 else 1.0
+        for start in range(0, len(sure), BLOCK):
+            block, columns = sure[start : start + BLOCK], list(range(len(kept)))
+            rows = nd.pull_rows(boxes, nd.create([*kept, *block], "int64"), self.label)
+            first = len(kept)
+            table = nd.to_host(overlaps(rows[first:, :], rows)).tolist()
+            for column, (number, shares) in enumerate(zip(block, table, strict=True), first):
+                if all(shares[other] <= limit for other in columns):
+                    kept.append(number)
+                    columns.append(column)
+                    limit *= eta if limit > 0.5 else 1.0
         return kept
 
 
-def overlap(first: Box, second: Box) -> float:
-    """Return the area that two boxes have in common by that of both together, 0..1."""
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    if not (width > 0.0 and height > 0.0):
-        return 0.0
-    common = width * height
-    return common / (_area(first) + _area(second) - common)
+def overlaps(first: Array, second: Array) -> Array:
+    """Return the area that each of some boxes has in common with each of others, by that of both together.
+
+    Parameters
+    ----------
+    first, second : array ``[A, 4]``, ``[B, 4]``
+        x1, y1, x2, y2; a box whose second corner is before its first has no area.
+
+    Returns
+    -------
+    array ``[A, B]`` of 0..1
+    """
+    low = nd.maximum(first[:, None, 0:2], second[None, :, 0:2])
+    high = nd.minimum(first[:, None, 2:4], second[None, :, 2:4])
+    common = _area(low, high)
+    both = nd.add(_area(first[:, None, 0:2], first[:, None, 2:4]), _area(second[None, :, 0:2], second[None, :, 2:4]))
+    met = nd.greater(common, 0.0)
+    return nd.divide(common, nd.where(met, nd.subtract(both, common), 1.0))
 
 
-def _area(box: Box) -> float:
-    return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0)
+def _area(low: Array, high: Array) -> Array:
+    """Return the areas of boxes between corners ``[..., 2]``."""
+    sides = nd.maximum(nd.subtract(high, low), 0.0)
+    return nd.multiply(sides[..., 0], sides[..., 1])

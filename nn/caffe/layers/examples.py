@@ -26,7 +26,7 @@ def examples_of(layer: CaffeLayer, x: Array, numbers: Array, ctx: VertexContext,
     """Return some examples of x, in memory of that name."""
     shape, many = tuple(x.shape), numbers.shape[0]
     rows = ctx.buffer(name, (many, count(shape, 1)))
-    nd.pull_rows(nd.reshape(x, (shape[0], count(shape, 1))), numbers, layer.label, rows)
+    nd.pull_rows(nd.reshape(x, (shape[0], count(shape, 1))), numbers, f"{layer.label}, numbers of examples", rows)
     return nd.reshape(rows, (many, *shape[1:]))
 
 

@@ -97,28 +97,35 @@ class Gated(Activation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Power(Activation):
+class Scaled(Activation):
+    """A function of shift + scale x."""
+
+    scale: float
+    shift: float
+
+    def inner(self, z: Array, out: Array | None = None) -> Array:
+        """Return shift + scale z, a new array or `out`."""
+        t = nd.multiply(z, self.scale, out)
+        return nd.add(t, self.shift, t) if self.shift else t
+
+
+@dataclass(frozen=True, kw_only=True)
+class Power(Scaled):
     """(shift + scale x)^exponent; a constant, with the derivative 0, where exponent or scale is 0."""
 
     pure = splits = True
     exponent: float
-    scale: float
-    shift: float
 
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
-        t = self._inner(z, out)
+        t = self.inner(z, out)
         return t if self.exponent == 1.0 else self._raised(t, self.exponent, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         factor = self.exponent * self.scale
         if factor == 0.0 or self.exponent == 1.0:
             return nd.add(nd.multiply(z, 0.0), factor)
-        t = self._inner(z)
+        t = self.inner(z)
         return nd.multiply(self._raised(t, self.exponent - 1.0, t), factor, t)
-
-    def _inner(self, z: Array, out: Array | None = None) -> Array:
-        t = nd.multiply(z, self.scale, out)
-        return nd.add(t, self.shift, t) if self.shift else t
 
     def _raised(self, t: Array, exponent: float, out: Array) -> Array:
         if exponent == 1.0:
@@ -143,25 +150,19 @@ class Exponential(Activation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logarithm(Activation):
+class Logarithm(Scaled):
     """ln(shift + scale x) / ln(base)."""
 
     pure = splits = True
     base: float
-    scale: float
-    shift: float
 
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
-        t = nd.log(self._inner(z, out), out)
+        t = nd.log(self.inner(z, out), out)
         return t if self.base == math.e else nd.divide(t, math.log(self.base), t)
 
     def slope(self, z: Array, a: Array) -> Array:
-        t = self._inner(z)
+        t = self.inner(z)
         return nd.divide(self.scale / math.log(self.base), t, t)
-
-    def _inner(self, z: Array, out: Array | None = None) -> Array:
-        t = nd.multiply(z, self.scale, out)
-        return nd.add(t, self.shift, t) if self.shift else t
 
 
 @dataclass(frozen=True, kw_only=True)

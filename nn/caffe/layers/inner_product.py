@@ -40,7 +40,7 @@ class InnerProduct(CaffeLayer):
         b = BlobSpec("b", (n_out,), settings.bias_filler)
         return (W, b) if settings.bias_term else (W,)
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Array]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, tuple[Array, Shape]]:
         (x,) = xs
         axis, W = self.axis(self.settings.axis, x.shape), params["W"]
         rows = nd.reshape(x, (count(x.shape, 0, axis), count(x.shape, axis)))

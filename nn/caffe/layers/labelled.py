@@ -169,6 +169,7 @@ class InfogainLoss(LossLayer):
                 raise ConfigurationError(f"{self.label}: the matrix must be bottom 2 or in a file, got no source.")
             blob = blobproto_to_array(read_message(settings.source, "BlobProto"))
             self.matrix = tuple(nd.to_host(nd.reshape(blob, (-1,))).tolist())
+            _matrix(nd.backend(), self.dtype, self.matrix)  # now, because a recording could not hold its making
 
     def may_split(self, training: bool) -> bool:
         alone = self.normalised.adds_up and self.outputs == 1 and len(self.conf.bottoms) == 2
@@ -202,7 +203,7 @@ class InfogainLoss(LossLayer):
             labels = nd.where(nd.greater(counted, 0.0), labels, 0.0)
             counted = nd.reshape(counted, (*places, 1))
         numbers = nd.astype(nd.reshape(labels, (-1,)), "int64")
-        weights = nd.pull_rows(nd.reshape(matrix, (classes, classes)), numbers, self.label)
+        weights = nd.pull_rows(nd.reshape(matrix, (classes, classes)), numbers, f"{self.label}, labels")
         weights = nd.reshape(weights, (*places, classes))
         if counted is not None:
             nd.muli(weights, counted)
@@ -237,4 +238,4 @@ def _inward(axis: int, axes: int) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=16)
 def _matrix(backend: object, dtype: str, numbers: tuple[float, ...]) -> Array:
     """Return the matrix of a file as a vector on a backend, cached so that a pass copies nothing to the device."""
-    return nd.create(list(numbers), dtype)
+    return nd.as_array(list(numbers), dtype)

@@ -30,6 +30,8 @@ class LossLayer(CaffeLayer):
     automatic_tops: ClassVar[bool] = True
     is_loss: ClassVar[bool] = True
     not_forced: ClassVar[tuple[int, ...]] = (1,)
+    of_one_size: ClassVar[bool] = False
+    """Whether both bottoms must have as many elements."""
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         first, second = bottoms[:2]
@@ -38,16 +40,12 @@ class LossLayer(CaffeLayer):
                 f"{self.label}: both bottoms must have as many examples, got {describe_shape(first)} and "
                 f"{describe_shape(second)}."
             )
-        return [()]
-
-    def check_elements(self, bottoms: Sequence[Shape]) -> None:
-        """Raise ShapeError unless both bottoms have as many elements for an example."""
-        first, second = bottoms[:2]
-        if count(first) != count(second):
+        if self.of_one_size and count(first) != count(second):
             raise ShapeError(
                 f"{self.label}: both bottoms must have as many elements, got {describe_shape(first)} and "
                 f"{describe_shape(second)}."
             )
+        return [()]
 
 
 class Normalised:
@@ -102,16 +100,13 @@ class EuclideanLoss(LossLayer):
 
     pure = splits = True
     not_forced = ()
+    of_one_size = True
 
     def setup(self) -> None:
         def total(a: Array, b: Array, difference: Array, squares: Array) -> Array:
             return nd.sum(nd.square(nd.subtract(a, b, difference), squares))
 
         self._total = nd.summed(total)
-
-    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
-        self.check_elements(bottoms)
-        return super().top_shapes(bottoms)
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Compared]:
         a, b = xs
@@ -153,6 +148,7 @@ class SigmoidCrossEntropyLoss(LossLayer):
     """
 
     pure = splits = True
+    of_one_size = True
 
     def setup(self) -> None:
         self.normalised = Normalised(self.message, "BATCH_SIZE")
@@ -174,10 +170,6 @@ class SigmoidCrossEntropyLoss(LossLayer):
 
     def may_split(self, training: bool) -> bool:
         return self.normalised.adds_up
-
-    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
-        self.check_elements(bottoms)
-        return super().top_shapes(bottoms)
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, CrossEntropy]:
         x, targets = xs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd import ShapeError
@@ -59,7 +59,7 @@ class LSTMUnit(CaffeLayer):
             )
         return [c, c]
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[tuple[Array, Array], Gated]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, Gated]:
         c_before, z, cont = xs
         self.top_shapes([tuple(x.shape) for x in xs])
         shape = tuple(c_before.shape)
@@ -77,7 +77,7 @@ class LSTMUnit(CaffeLayer):
         return (c, h), Gated(before, (i, f, o, g), squashed, cont)
 
     def backward(
-        self, epsilon: Sequence[Array | None], cache: Gated, params: Params, grads: Params, ctx: VertexContext
+        self, epsilon: Any, cache: Gated, params: Params, grads: Params, ctx: VertexContext
     ) -> list[Array | None]:
         self.refuse_gradient(2, ctx)
         before, (i, f, o, g), squashed, cont = cache

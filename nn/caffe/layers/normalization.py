@@ -151,7 +151,8 @@ class BatchNorm(CaffeLayer):
                     f"{self.label}: blobs are statistics, so that lr_mult must be 0, got {spec.lr_mult:g} in param "
                     f"{number}. Write param {{ lr_mult: 0 }}, or leave it out."
                 )
-        self._inverse, self._follow, self._slopes = map(nd.elementwise, (_inverse, _follow, _slopes))
+        self._inverse, self._follow = nd.elementwise(_inverse), nd.elementwise(_follow)
+        self._slopes = nd.elementwise(_slopes)
 
     def may_split(self, training: bool) -> bool:
         return not self._meets(training)

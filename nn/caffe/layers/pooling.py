@@ -92,10 +92,10 @@ class Pooling(_Pools):
     Notes
     -----
     MAX: of equal cells the first in row-major order; a second top has its place ``row * W + column`` in the plane, a
-    float. AVE: the divisor counts padding, but nothing beyond it. STOCHASTIC: in training a cell drawn with its value as
-    weight, in TEST sum x^2 / sum x. Source: BVLC Caffe, pooling_layer.cpp and pooling_layer.cu. Differs: a window that
-    would begin behind the image is left out also without padding; Caffe fills it with -FLT_MAX. A maximum of NaN and a
-    number is NaN. STOCHASTIC has a gradient in TEST, too.
+    float. AVE: the divisor counts padding, but nothing beyond it. STOCHASTIC: in training a cell, drawn with its value
+    as weight, in TEST sum x^2 / sum x. Source: BVLC Caffe, pooling_layer.cpp and pooling_layer.cu. Differs: a window
+    that would begin behind the image is left out also without padding; Caffe fills it with -FLT_MAX. A maximum of NaN
+    and a number is NaN. STOCHASTIC has a gradient in TEST, too.
     """
 
     pure = splits = True

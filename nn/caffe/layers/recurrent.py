@@ -152,8 +152,8 @@ class LSTM(RecurrentLayer):
     Bottoms x ``[T, N, ...]``, cont ``[T, N]``, perhaps x_static ``[N, ...]``, and with `expose_hidden` h_0 and c_0
     ``[1, N, H]``. Tops h ``[T, N, H]``, and h_T and c_T. Blobs, with rows in the order i, f, o, g: W_xc ``[4 H, C]``,
     b_c ``[4 H]``, W_xc_static, W_hc ``[4 H, H]``. Source: BVLC Caffe, lstm_layer.cpp and recurrent_layer.cpp; Donahue
-    et al. 2015. Differs: without `expose_hidden` a pass begins with h_0 = c_0 = 0, also where cont_1 is not 0; Caffe goes on
-    with the states of the pass before.
+    et al. 2015. Differs: without `expose_hidden` a pass begins with h_0 = c_0 = 0, also where cont_1 is not 0; Caffe
+    goes on with the states of the pass before.
     """
 
     pure = True
@@ -189,14 +189,12 @@ class LSTM(RecurrentLayer):
     ) -> list[Array | None]:
         given, passed, weights = cache
         coming = nd.permute(self.coming(epsilon, given, ctx), (1, 2, 0))
-        gradients = LstmWeights(
-            *(in_c_order(ctx.buffer, f"gradient{k}", tuple(one.shape)) for k, one in enumerate(weights[:3]))
-        )
+        W, RW, b = (in_c_order(ctx.buffer, f"gradient{k}", tuple(one.shape)) for k, one in enumerate(weights[:3]))
+        gradients = LstmWeights(W, RW, b)
         dx = self.units.backward(coming, passed, weights, gradients, ctx.buffer, ctx.needs_epsilons[0])
-        self._unstacked(gradients.W, grads["W_xc"])
-        self._unstacked(gradients.RW, grads["W_hc"])
+        self._unstacked(W, grads["W_xc"])
+        self._unstacked(RW, grads["W_hc"])
         dfixed = None
-        b = gradients.b
         if given.fixed is not None:
             of_rows = self._unstacked(b, ctx.buffer("of_rows", (4 * self.width, b.shape[1])))
             nd.gemm(of_rows, given.fixed, grads["W_xc_static"])
@@ -241,8 +239,8 @@ class RNN(RecurrentLayer):
         o_t = tanh(W_ho h_t + b_o)
 
     Bottoms x ``[T, N, ...]``, cont ``[T, N]``, perhaps x_static ``[N, ...]``, and with `expose_hidden` h_0
-    ``[1, N, H]``. Tops o ``[T, N, H]``, and h_T. Blobs: W_xh ``[H, C]``, b_h, W_xh_static, W_hh ``[H, H]``, W_ho ``[H, H]``, b_o.
-    Source: BVLC Caffe, rnn_layer.cpp and recurrent_layer.cpp. Differs: as LSTM.
+    ``[1, N, H]``. Tops o ``[T, N, H]``, and h_T. Blobs: W_xh ``[H, C]``, b_h, W_xh_static, W_hh ``[H, H]``, W_ho
+    ``[H, H]``, b_o. Source: BVLC Caffe, rnn_layer.cpp and recurrent_layer.cpp. Differs: as LSTM.
     """
 
     pure = True

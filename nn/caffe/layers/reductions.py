@@ -14,9 +14,10 @@ from ...layers.runtime import Params
 from ...vertices.element_wise import Add, Max, Product
 from ...vertices.runtime import VertexContext
 from .base import CaffeLayer, Shape, count
+from .shapes import AlongAxis
 
 
-class Reduction(CaffeLayer):
+class Reduction(AlongAxis):
     """coeff times the sum, the sum of magnitudes or of squares, or the mean, over all axes from `axis` on.
 
     Notes
@@ -27,15 +28,13 @@ class Reduction(CaffeLayer):
     pure = splits = True
 
     def setup(self) -> None:
-        self.settings = self.message.reduction_param
-        self.kind: str = self.settings.ReductionOp.Name(self.settings.operation)
-
-    def may_split(self, training: bool) -> bool:
-        return self.axis(self.settings.axis, self.conf.bottoms[0]) > 0
+        settings = self.message.reduction_param
+        self.along, self.coeff = settings.axis, float(settings.coeff)
+        self.kind: str = settings.ReductionOp.Name(settings.operation)
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         (shape,) = bottoms
-        return [shape[: self.axis(self.settings.axis, shape)]]
+        return [shape[: self.axis(self.along, shape)]]
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Array]:
         (x,) = xs
@@ -43,7 +42,7 @@ class Reduction(CaffeLayer):
         if self.kind in ("ASUM", "SUMSQ"):
             each: Callable[..., Array] = nd.absolute if self.kind == "ASUM" else nd.square
             t = each(x, nd.buffer_like(x, ctx.buffer, "each"))
-        axis = self.axis(self.settings.axis, tuple(x.shape))
+        axis = self.axis(self.along, tuple(x.shape))
         return nd.multiply(nd.sum(t, tuple(range(axis, x.ndim))), self._factor(x, axis)), x
 
     def backward(
@@ -52,7 +51,7 @@ class Reduction(CaffeLayer):
         x, below = cache, self.below(cache, 0, ctx)
         if below is None:
             return [None]
-        axis = self.axis(self.settings.axis, tuple(x.shape))
+        axis = self.axis(self.along, tuple(x.shape))
         factor = self._factor(x, axis) * (2.0 if self.kind == "SUMSQ" else 1.0)
         slope = nd.reshape(nd.multiply(epsilon, factor), (*x.shape[:axis], *(1,) * (x.ndim - axis)))
         if self.kind in ("SUM", "MEAN"):
@@ -62,8 +61,7 @@ class Reduction(CaffeLayer):
         return [nd.muli(nd.sign(x, below), slope)]
 
     def _factor(self, x: Array, axis: int) -> float:
-        coeff: float = self.settings.coeff
-        return coeff / max(count(x.shape, axis), 1) if self.kind == "MEAN" else coeff
+        return self.coeff / max(count(x.shape, axis), 1) if self.kind == "MEAN" else self.coeff
 
 
 class Eltwise(CaffeLayer):
@@ -131,13 +129,13 @@ class Eltwise(CaffeLayer):
     def _back_from_sum(self, epsilon: Array, ctx: VertexContext) -> list[Array | None]:
         """Return epsilon times the coefficients, one of them in epsilon's own memory."""
         below: list[Array | None] = [None] * len(ctx.needs_epsilons)
-        last, *others = [number for number, needed in enumerate(ctx.needs_epsilons) if needed] or [None]
-        for number in others:
+        numbers = [number for number, needed in enumerate(ctx.needs_epsilons) if needed]
+        for number in numbers[1:]:
             memory = nd.buffer_like(epsilon, ctx.buffer, f"below{number}")
             plain = self.coeff[number] == 1.0
             below[number] = nd.assign(memory, epsilon) if plain else nd.multiply(epsilon, self.coeff[number], memory)
-        if last is not None:
-            below[last] = epsilon if self.coeff[last] == 1.0 else nd.muli(epsilon, self.coeff[last])
+        for number in numbers[:1]:
+            below[number] = epsilon if self.coeff[number] == 1.0 else nd.muli(epsilon, self.coeff[number])
         return below
 
 

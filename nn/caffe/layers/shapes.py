@@ -118,6 +118,17 @@ class Reshape(ViewLayer):
         return [top]
 
 
+class AlongAxis(CaffeLayer):
+    """Shared by layers for which one axis differs from the others."""
+
+    along: int
+    """The axis as the message has it, which may be counted from the end."""
+
+    def may_split(self, training: bool) -> bool:
+        """Tell whether examples do not meet: the axis is not theirs."""
+        return self.axis(self.along, self.conf.bottoms[0]) > 0
+
+
 def axis_or_old_name(layer: CaffeLayer, settings: Any, old: str) -> int:
     """Return the axis of a message that has it under an older name too.
 
@@ -133,7 +144,7 @@ def axis_or_old_name(layer: CaffeLayer, settings: Any, old: str) -> int:
     return int(getattr(settings, old))
 
 
-class Concat(CaffeLayer):
+class Concat(AlongAxis):
     """Bottoms side by side along `axis`. Source: BVLC Caffe, concat_layer.cpp."""
 
     pure = splits = True
@@ -141,9 +152,6 @@ class Concat(CaffeLayer):
 
     def setup(self) -> None:
         self.along = axis_or_old_name(self, self.message.concat_param, "concat_dim")
-
-    def may_split(self, training: bool) -> bool:
-        return self.axis(self.along, self.conf.bottoms[0]) > 0
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         first, axis = bottoms[0], self.axis(self.along, bottoms[0])
@@ -179,7 +187,7 @@ def stretches(lengths: Sequence[int]) -> list[tuple[int, int]]:
     return list(pairwise([sum(lengths[:number]) for number in range(len(lengths) + 1)]))
 
 
-class Slice(CaffeLayer):
+class Slice(AlongAxis):
     """Stretches of an axis: those between the points of `slice_point`, or as many equal ones as there are tops.
 
     Raises
@@ -206,9 +214,6 @@ class Slice(CaffeLayer):
             )
         if any(start >= stop for start, stop in pairwise([0, *self.points])):
             raise ConfigurationError(f"{self.label}: slice_point must rise from above 0, got {self.points}.")
-
-    def may_split(self, training: bool) -> bool:
-        return self.axis(self.along, self.conf.bottoms[0]) > 0
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         (shape,) = bottoms
@@ -253,23 +258,20 @@ class Slice(CaffeLayer):
         return [below]
 
 
-class Tile(CaffeLayer):
+class Tile(AlongAxis):
     """The bottom `tiles` times, side by side along `axis`. Source: BVLC Caffe, tile_layer.cpp."""
 
     pure = splits = True
 
     def setup(self) -> None:
-        self.settings = self.message.tile_param
-        if self.settings.tiles < 1:
-            raise ConfigurationError(f"{self.label}: tiles must be >= 1, got {self.settings.tiles}.")
-
-    def may_split(self, training: bool) -> bool:
-        return self.axis(self.settings.axis, self.conf.bottoms[0]) > 0
+        self.along, self.tiles = self.message.tile_param.axis, self.message.tile_param.tiles
+        if self.tiles < 1:
+            raise ConfigurationError(f"{self.label}: tiles must be >= 1, got {self.tiles}.")
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         (shape,) = bottoms
-        axis = self.axis(self.settings.axis, shape)
-        return [(*shape[:axis], shape[axis] * self.settings.tiles, *shape[axis + 1 :])]
+        axis = self.axis(self.along, shape)
+        return [(*shape[:axis], shape[axis] * self.tiles, *shape[axis + 1 :])]
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Array]:
         (x,) = xs
@@ -292,5 +294,5 @@ class Tile(CaffeLayer):
         return [below]
 
     def _parts(self, tiled: Array, x: Array) -> list[Array]:
-        axis = self.axis(self.settings.axis, tuple(x.shape))
-        return [stretch(tiled, axis, *ends) for ends in stretches([x.shape[axis]] * self.settings.tiles)]
+        axis = self.axis(self.along, tuple(x.shape))
+        return [stretch(tiled, axis, *ends) for ends in stretches([x.shape[axis]] * self.tiles)]

@@ -19,8 +19,8 @@ class GlogFormatter(logging.Formatter):
 
     Notes
     -----
-    A message of several lines has this before its first one, as in Caffe. Source: glog, logging.cc. Differs: there it is
-    the thread, whose number is the process's in the main thread.
+    A message of several lines has this before its first one, as in Caffe. Source: glog, logging.cc. Differs: there it
+    is the thread, whose number is the process's in the main thread.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -41,7 +41,9 @@ CALLS = {
     "depthwise": (IMAGES, with_weights("depthwise", FILTERS[:3, :3].transpose(2, 3, 0, 1)[:, :, :1], WINDOW), None),
     "grouped": (IMAGES, with_weights("grouped", numbers(RNG, (2, 3, 8, 3, 3)), WINDOW), "convolution_forward"),
     "grouped_deconv": (
-        IMAGES, with_weights("grouped_deconv", numbers(RNG, (2, 8, 3, 3, 3)), WINDOW), "deconvolution_forward"
+        IMAGES,
+        with_weights("grouped_deconv", numbers(RNG, (2, 8, 3, 3, 3)), WINDOW),
+        "deconvolution_forward",
     ),
     "largest": (IMAGES, lambda backend, x, buffers: backend.largest(x, TILES, buffers), "pooling_forward"),
     "lstm": (SERIES, lstm_of, "lstm_forward"),

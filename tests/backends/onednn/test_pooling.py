@@ -105,7 +105,9 @@ def test_means_that_oneDNN_refuses_are_numpys(accelerated, ran):
 
 
 @every_row("algorithm", ["avg_pool", "max_pool"])
-@every_row("geometry", [((6, 5), (3, 3), (2, 2), (0, 0)), ((7, 8), (2, 3), (2, 2), (0, 1)), ((3, 3), (4, 4), (3, 3), (0, 0))])
+@every_row(
+    "geometry", [((6, 5), (3, 3), (2, 2), (0, 0)), ((7, 8), (2, 3), (2, 2), (0, 1)), ((3, 3), (4, 4), (3, 3), (0, 0))]
+)
 def test_windows_that_round_up(algorithm, geometry, accelerated, unaided, ran):
     """No mean counts what hangs over the padding."""
     window, rng = make_rounded_up_window("test", *geometry), np.random.default_rng(4)

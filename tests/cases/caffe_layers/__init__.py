@@ -2,6 +2,7 @@
 
 from . import (
     activations,
+    channels,
     classes,
     convolution,
     copies,
@@ -27,6 +28,7 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
     sorted(
         {
             **activations.CASES,
+            **channels.CASES,
             **classes.CASES,
             **convolution.CASES,
             **copies.CASES,

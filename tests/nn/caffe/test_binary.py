@@ -90,20 +90,20 @@ def test_a_field_that_must_be_there():
 
 # ---- fields that Caffe does not have
 
-FORK = b"\xa2\x06\x0f\x0a\x04norm\xaa\x09\x02\x08\x00\xfa\x7f\x01a" + b"\xc0\x3e\x01"  # 149, 2047 and 1000
+FORK = b"\xa2\x06\x0f\x0a\x04norm\xba\x09\x02\x08\x00\xfa\x7f\x01a" + b"\xc0\x3e\x01"  # 151, 2047 and 1000
 
 
 def test_unknown_fields_are_kept_and_named_by_number():
     with pytest.warns(
         ModelFileWarning,
-        match=r"^x: fields that Caffe does not have are kept, by their numbers: 1000 of NetParameter, 149 of "
+        match=r"^x: fields that Caffe does not have are kept, by their numbers: 1000 of NetParameter, 151 of "
         r"layer\[0\] 'norm', 2047 of layer\[0\] 'norm'\.$",
     ):
         net = parse_binary(FORK, "NetParameter", "x")
     assert to_bytes(net) == FORK
     layer = "layer[0] 'norm'"
     assert unknown_fields(net) == [
-        ("", "NetParameter", 1000), (layer, "LayerParameter", 149), (layer, "LayerParameter", 2047),
+        ("", "NetParameter", 1000), (layer, "LayerParameter", 151), (layer, "LayerParameter", 2047),
     ]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_bytes_of_another_kind_of_message(kind, content, field):
 def test_upgrading_keeps_unknown_fields(tmp_path):
     path = tmp_path / "x.caffemodel"
     path.write_bytes(FORK)
-    with pytest.warns(ModelFileWarning, match=r"149 of layer\[0\]"):
+    with pytest.warns(ModelFileWarning, match=r"151 of layer\[0\]"):
         assert len(unknown_fields(read_net(path))) == 3
 
 

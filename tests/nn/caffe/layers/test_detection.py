@@ -9,7 +9,7 @@ import nd
 
 pytest.importorskip("google.protobuf", reason="the extra caffe is not installed")
 
-from nn.caffe.layers.detection import overlap
+from nn.caffe.layers.detection import BLOCK, overlaps
 from tests.caffe_layers_at_work import LayerAtWork
 from tests.cells import every_row
 
@@ -166,8 +166,32 @@ def test_every_class_may_have_boxes_of_its_own():
         ([1, 1, 0, 0], [0, 0, 1, 1], 0.0),
     ],
 )
-def test_overlap(first, second, expected):
-    assert overlap(first, second) == pytest.approx(expected)
+def test_overlaps(first, second, expected):
+    boxes = nd.create([[7.0, 7.0, 8.0, 8.0], second], "float64")
+    assert overlaps(nd.create([first], "float64"), boxes).tolist() == [[0.0, pytest.approx(expected)]]
+
+
+def iou(first, second):
+    width, height = (min(first[2 + at], second[2 + at]) - max(first[at], second[at]) for at in (0, 1))
+    common = max(width, 0) * max(height, 0)
+    areas = ((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
+    return common / (sum(areas) - common)
+
+
+def test_more_boxes_than_are_compared_in_one_go():
+    """Box by box, as the definition has it, with a threshold that falls."""
+    rng = np.random.default_rng(6)
+    corners = rng.uniform(0.0, 0.8, (2 * BLOCK + 50, 2))
+    boxes = np.concatenate([corners, corners + rng.uniform(0.1, 0.2, corners.shape)], 1)
+    confidences = rng.permutation(len(boxes)) / len(boxes)
+    kept, limit = [], 0.52
+    for number in np.argsort(-confidences):
+        if all(iou(boxes[number], boxes[other]) <= limit for other in kept):
+            kept.append(number)
+            limit *= 0.9 if limit > 0.5 else 1.0
+    rows = detected("nms_param { nms_threshold: 0.52 eta: 0.9 }", of_class_1(confidences), boxes)
+    assert 100 < len(kept) < len(boxes)
+    np.testing.assert_allclose([row[2] for row in rows], confidences[kept])
 
 
 @every_row(
