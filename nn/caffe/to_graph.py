@@ -13,18 +13,23 @@ from nd.checks import describe_shape
 from ..conf.graph import ComputationGraphConfiguration
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import Source
-from ..layers import ActivationLayer
+from ..layers import ActivationLayer, DropoutLayer
 from ..networks.graph import ComputationGraph
 from ..terms.input_type import InputType
-from ..vertices import ScaleVertex
+from ..vertices import ReshapeVertex, ScaleVertex
 from .graphs import LEFT_OUT, MISSING, converter
 from .graphs.draft import GraphDraft, LayerDraft, Part, Shape
+from .graphs.losses import OF_AXES
 
 if TYPE_CHECKING:
     from .assembly import LayerPlan
     from .net import Net
 
 LOGGER = logging.getLogger(__name__)
+OVERWRITING = (ActivationLayer, *OF_AXES.values())
+"""Layers of Java's that may write over their input outside of training."""
+HANDING_ON = (DropoutLayer, ReshapeVertex)
+"""Layers and vertices of Java's whose activations may be their input itself."""
 
 
 class Converted(NamedTuple):
@@ -48,7 +53,7 @@ def convert_net(net: Net, **settings: Any) -> Converted:
     ----------
     net : Net
     **settings
-        Of `NeuralNetConfiguration`: ``updater=Nesterovs(0.01)``.
+        Of `NeuralNetConfiguration`: ``updater=Nesterovs(learning_rate=0.01)``.
 
     Raises
     ------
@@ -99,7 +104,7 @@ def _drawn(draft: GraphDraft) -> list[str]:
         for top, (node, shape) in enumerate(zip(tops, plan.shapes, strict=True)):
             parts[Source(plan.node or 0, top)] = None if node is None else Part(node, shape)
             if node in draft.nodes and not draft.is_read(plan, top):
-                (seen if draft.readers(plan, top) else unread)[node] = None  # type: ignore[index]
+                (seen if draft.readers(plan, top) else unread)[node] = None
     return list(dict.fromkeys([*draft.losses, *unread])) or list(seen)
 
 
@@ -186,11 +191,18 @@ def _apart(nodes: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
     readers = Counter(source for _, *sources in nodes.values() for source in sources)
     apart: dict[str, tuple[Any, ...]] = {}
     for name, node in nodes.items():
-        if isinstance(node[0], ActivationLayer) and readers[node[1]] > 1:
+        if isinstance(node[0], OVERWRITING) and _is_shared(node[1], nodes, readers):
             apart[f"{name}/copy"] = (ScaleVertex(1.0), node[1])
             node = (node[0], f"{name}/copy")
         apart[name] = node
     return apart
+
+
+def _is_shared(source: str, nodes: dict[str, tuple[Any, ...]], readers: Counter[str]) -> bool:
+    """Tell whether several vertices read a vertex, or one whose memory it hands on."""
+    while readers[source] == 1 and source in nodes and isinstance(nodes[source][0], HANDING_ON):
+        source = nodes[source][1]
+    return readers[source] > 1
 
 
 def _input_type(name: str, shape: Shape) -> InputType:

@@ -96,7 +96,7 @@ class _Drawing:
     def branches(self) -> None:
         """Two ways from a blob, that meet again."""
         start, channels, (_, *rest) = self.top, self.shape[1], self.shape
-        first = self.add("TanH", bottoms=(start,))[0]
+        first = self.add(*self.random.choice(FUNCTIONS))[0]
         if first == start:
             return
         self.add("Convolution", f"convolution_param {{ num_output: {channels} kernel_size: 1 }}", (start,))

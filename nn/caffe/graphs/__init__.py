@@ -69,12 +69,13 @@ MISSING = {
     "PriorBox": "DL4J has no boxes",
     "RNN": "DL4J's recurrent layers take series in another order, and start each one anew",
     "ROIPooling": "DL4J has no regions",
+    "Reorg": "channels come in another order than DL4J's SpaceToDepthLayer puts them in",
     "SPP": "DL4J has no pyramid of poolings",
     "ShuffleChannel": "DL4J has no shuffling of channels",
     "Threshold": "DL4J has no step function",
     "Tile": "DL4J has no tiling",
 }
-"""Type without a counterpart -> why, sorted."""
+"""Type without a counterpart -> why, where there is more to say than that DL4J has nothing like it; sorted."""
 LEFT_OUT = ("Accuracy", "Silence")
 """Types that only look on."""
 

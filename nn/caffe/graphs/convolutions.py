@@ -23,7 +23,7 @@ def convolution(layer: LayerDraft) -> list[str | None]:
         outputs = W.shape[0]
         kernel = nd.reshape(W, (channels, outputs // channels, *W.shape[2:]))
         conf = DepthwiseConvolution2D(n_in=channels, depth_multiplier=outputs // channels, **settings)
-        return [layer.add(conf, W=nd.permute(kernel, (2, 3, 0, 1)), **_bias(b))]
+        return [layer.add(conf, arrays={"W": nd.permute(kernel, (2, 3, 0, 1)), **_bias(b)})]
     return [_in_groups(layer, ConvolutionLayer, settings, groups, W.shape[1], W.shape[0] // groups)]
 
 
@@ -63,11 +63,11 @@ def _in_groups(
     W, b = layer.blobs["W"], layer.blobs.get("b")
     conf = kind(n_in=n_in, n_out=n_out, **settings)
     if groups == 1:
-        return layer.add(conf, W=W, **_bias(b))
+        return layer.add(conf, arrays={"W": W, **_bias(b)})
     rows, parts = W.shape[0] // groups, []
     for group in range(groups):
         taken = layer.add(SubsetVertex(group * n_in, (group + 1) * n_in - 1), part=f"channels{group}")
         bias = None if b is None else b[group * n_out : (group + 1) * n_out]
-        kernels = W[group * rows : (group + 1) * rows]
-        parts.append(layer.add(conf, taken, part=f"group{group}", W=kernels, **_bias(bias)))
+        arrays = {"W": W[group * rows : (group + 1) * rows], **_bias(bias)}
+        parts.append(layer.add(conf, taken, part=f"group{group}", arrays=arrays))
     return layer.add(MergeVertex(), *parts)

@@ -24,4 +24,4 @@ def inner_product(layer: LayerDraft) -> list[str | None]:
     node = layer.nodes[0]
     if len(layer.shape) == 3:  # a dense layer would go over the steps of series
         node = layer.add(ReshapeVertex(-1, count(layer.shape, 1)), part="rows")
-    return [layer.add(conf, node, **arrays)]
+    return [layer.add(conf, node, arrays=arrays)]

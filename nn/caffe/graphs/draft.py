@@ -172,7 +172,14 @@ class LayerDraft:
         """Say what is not in the graph as it is in the net."""
         self.draft.notes.append(f"{self.plan.label}: {text}")
 
-    def add(self, conf: Any, *inputs: str, part: str = "", frozen: bool | None = None, **arrays: Array) -> str:
+    def add(
+        self,
+        conf: Any,
+        *inputs: str,
+        part: str = "",
+        arrays: dict[str, Array] | None = None,
+        frozen: bool | None = None,
+    ) -> str:
         """Add a vertex of the layer's name, or for a part of it; return its name.
 
         Parameters
@@ -181,10 +188,10 @@ class LayerDraft:
         *inputs : str
             By default the bottoms.
         part : str
+        arrays : dict of str -> array, optional
+            Its parameters.
         frozen : bool, optional
             Whether it is not trained; by default that depends on the layer's multipliers.
-        **arrays : array
-            Its parameters.
         """
         still = (self.frozen and bool(arrays)) if frozen is None else frozen
         name = f"{self.name}/{part}" if part else self.name

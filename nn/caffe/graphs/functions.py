@@ -74,7 +74,7 @@ def prelu(layer: LayerDraft) -> list[str | None]:
     axes = tuple(range(1 if shared else 2, len(sizes) + 1))
     layer.need(sizes != [1] or not shared, "one slope for one number")
     alpha = nd.reshape(slope, (1 if shared else -1, *(1,) * (len(sizes) - 1)))
-    return [layer.add(PReLULayer(input_shape=tuple(sizes), shared_axes=axes or None), W=alpha)]
+    return [layer.add(PReLULayer(input_shape=tuple(sizes), shared_axes=axes or None), arrays={"W": alpha})]
 
 
 def relu(layer: LayerDraft) -> list[str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nd.losses import Loss, LossBinaryXENT, LossHinge, LossL2, LossMCXENT, LossSquaredHinge
@@ -65,7 +64,7 @@ def _factor(layer: LayerDraft, normalised: Normalised, over_places: bool) -> flo
     return 1.0 / math.prod(layer.shape[2:]) if over_places else 1.0
 
 
-def _weights(layer: LayerDraft, factor: float) -> Sequence[float] | None:
+def _weights(layer: LayerDraft, factor: float) -> tuple[float, ...] | None:
     """Return a weight for every output that stands for a factor."""
     factor *= layer.plan.loss_weights[0]
     return None if factor == 1.0 else (factor,) * layer.shape[1]

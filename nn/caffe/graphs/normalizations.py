@@ -39,13 +39,14 @@ def batch_norm(layer: LayerDraft) -> list[str | None]:
     conf: dict[str, Any] = {"n_out": channels, "decay": settings.moving_average_fraction, "eps": settings.eps}
     behind = _scale_behind(layer, frozen)
     if behind is None:
-        return [layer.add(BatchNormalization(lock_gamma_beta=True, **conf), frozen=frozen, **arrays)]
+        return [layer.add(BatchNormalization(lock_gamma_beta=True, **conf), arrays=arrays, frozen=frozen)]
     layer.draft.joined.add(behind.plan.node or 0)
     if "bias" not in behind.blobs:
         behind.note("the graph trains terms too, which the layer has not")
     terms = behind.blobs.get("bias")
     gamma, beta = behind.blobs["scale"], nd.zeros(channels, dtype=layer.draft.net.dtype) if terms is None else terms
-    return [layer.add(BatchNormalization(**conf), frozen=frozen, gamma=_row(gamma), beta=_row(beta), **arrays)]
+    arrays = {"gamma": _row(gamma), "beta": _row(beta), **arrays}
+    return [layer.add(BatchNormalization(**conf), arrays=arrays, frozen=frozen)]
 
 
 def _statistics(layer: LayerDraft) -> dict[str, Array]:

@@ -62,6 +62,6 @@ def _of_channels(layer: LayerDraft, settings: object, factors: Array | None, ter
     row = nd.reshape(second, (1, -1))
     if ndim == 2:
         conf = ElementWiseMultiplicationLayer(n_in=channels, n_out=channels, activation="identity")
-        return layer.add(conf, W=nd.reshape(first, (1, -1)), b=row)
+        return layer.add(conf, arrays={"W": nd.reshape(first, (1, -1)), "b": row})
     conf_of_images = DepthwiseConvolution2D(n_in=channels, kernel_size=(1, 1), activation="identity")
-    return layer.add(conf_of_images, W=nd.reshape(first, (1, 1, channels, 1)), b=row)
+    return layer.add(conf_of_images, arrays={"W": nd.reshape(first, (1, 1, channels, 1)), "b": row})

@@ -146,10 +146,13 @@ def test_notes_are_logged(caplog):
     assert "its number is a constant of the graph" in caplog.text
 
 
-def test_activations_of_what_others_read_work_on_copies():
+@pytest.mark.parametrize(
+    "between", ["", layer("mid", "Reshape", "data", "reshape_param { shape { dim: 0 dim: 2 dim: 2 } }")]
+)
+def test_activations_of_what_others_read_work_on_copies(between):
     """Java's write over their input outside of training."""
-    text = ROWS + layer("tanh", "TanH", "data") + dense("ip", "data", 4) + layer("sum", "Eltwise", "tanh ip")
-    net = Net(text, dtype="float64")
+    text = ROWS + between + layer("tanh", "TanH", "mid" if between else "data") + layer("flat", "Flatten", "tanh")
+    net = Net(text + dense("ip", "data", 4) + layer("sum", "Eltwise", "flat ip"), dtype="float64")
     graph = check_same(net, data=numbers(net))
     assert graph.conf.vertex_inputs["tanh"] == ("tanh/copy",)
     assert isinstance(graph.conf.vertices["tanh"], ActivationLayer)
