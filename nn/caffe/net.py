@@ -16,7 +16,6 @@ from nd.random import Random, drawing
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..networks.graph import ComputationGraph
 from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
@@ -31,11 +30,11 @@ from .snapshots import write_weights
 from .splits import insert_splits
 from .structure import NetStructure
 from .text import parse_text
-from .to_graph import to_computation_graph
 from .upgrade import upgrade_net
 from .weights import CopyReport, copy_weights, own_memory, share_weights
 
 if TYPE_CHECKING:
+    from ..networks.graph import ComputationGraph
     from ..trace.trace import Trace
 
 
@@ -376,6 +375,8 @@ class Net(NetStructure, metaclass=ExplainedType):
 
     def to_computation_graph(self, **settings: Any) -> ComputationGraph:
         """Return the net as a Deeplearning4j graph with the same outputs: see `nn.caffe.to_graph.convert_net`."""
+        from .to_graph import to_computation_graph  # and layers that a net does not need
+
         return to_computation_graph(self, **settings)
 
 
