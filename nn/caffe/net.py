@@ -32,6 +32,7 @@ from .twins import restore, state_of
 from .weights import CopyReport, copy_weights, own_memory, share_weights
 
 if TYPE_CHECKING:
+    from ..networks.graph import ComputationGraph
     from ..trace.trace import Trace
 
 
@@ -240,3 +241,9 @@ class Net(RunningNet, metaclass=ExplainedType):
     def load_hdf5(self, source: Any) -> CopyReport:
         """Copy weights from an HDF5 file."""
         return self.copy_from(source)
+
+    def to_computation_graph(self, **settings: Any) -> ComputationGraph:
+        """Return the net as a Deeplearning4j graph with the same outputs: see `nn.caffe.to_graph.convert_net`."""
+        from .to_graph import to_computation_graph  # and layers that a net does not need
+
+        return to_computation_graph(self, **settings)

@@ -159,16 +159,14 @@ layer { name: "side" type: "InnerProduct" bottom: "norm" top: "side" inner_produ
 layer { name: "squares" type: "EuclideanLoss" bottom: "side" bottom: "row" top: "squares" loss_weight: 0.5 }
 layer { name: "accuracy" type: "Accuracy" bottom: "ip" bottom: "label" top: "accuracy" }
 """
-"""Everything that draws or has a place of its own: shuffles, mirrors, crops, fillers, dropout, statistics of batches."""
+"""Everything that draws or has a place: shuffles, mirrors, crops, fillers, dropout, statistics of batches."""
 
 
 def write_everything(folder, pictures=13):
     """Write the data that `EVERYTHING` reads."""
     rng = np.random.default_rng(9)
     values = rng.integers(0, 256, (pictures, 1, 8, 8), dtype=np.uint8)
-    records = [
-        (b"%03d" % number, array_to_datum(picture, int(number % 3))) for number, picture in enumerate(values)
-    ]
+    records = [(b"%03d" % number, array_to_datum(picture, int(number % 3))) for number, picture in enumerate(values)]
     write_database(folder / "pictures", records)
     for name, count in (("a", 7), ("b", 4)):
         with h5py.File(folder / f"{name}.h5", "w") as file:

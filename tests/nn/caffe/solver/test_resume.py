@@ -162,6 +162,6 @@ def test_the_state_of_another_net(folder):
     path = half.snapshot()
     other = get_solver(text().replace("num_output: 3", "num_output: 5"), folder=folder)
     before = everything(other)
-    with pytest.raises((nd.ShapeError, nd.FormatError), match="layer 'ip'|history"):
+    with pytest.raises((nd.ShapeError, nd.FormatError), match=r"layer 'ip'|history"):
         other.restore(path)
     assert everything(other) == before
