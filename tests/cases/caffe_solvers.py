@@ -166,9 +166,7 @@ def write_everything(folder, pictures=13):
     """Write the data that `EVERYTHING` reads."""
     rng = np.random.default_rng(9)
     values = rng.integers(0, 256, (pictures, 1, 8, 8), dtype=np.uint8)
-    records = [
-        (b"%03d" % number, array_to_datum(picture, int(number % 3))) for number, picture in enumerate(values)
-    ]
+    records = [(b"%03d" % number, array_to_datum(picture, int(number % 3))) for number, picture in enumerate(values)]
     write_database(folder / "pictures", records)
     for name, count in (("a", 7), ("b", 4)):
         with h5py.File(folder / f"{name}.h5", "w") as file:
