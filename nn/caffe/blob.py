@@ -41,6 +41,8 @@ class Blob(metaclass=ExplainedType):
         self._asked: set[str] = set()
         self.missing: str | None = None
         """Why there is nothing to read: the last pass has not kept it. None where there is."""
+        self.is_rewritten = False
+        """Whether a layer in place writes it: then what somebody has is no memory that other layers read."""
 
     # ---- for users
 
@@ -159,11 +161,15 @@ class Blob(metaclass=ExplainedType):
             return array
         return nd.assign(own, array)
 
+    def hold(self, name: str, array: Array) -> None:
+        """Show an array of the blob's shape from now on, whoever has another one."""
+        self._arrays[name] = array
+
     def write(self, name: str, values: object) -> None:
-        """Copy numbers into the data or the diff; raise ShapeError unless they have the blob's shape."""
+        """Copy numbers, or one for all, into the data or the diff; raise ShapeError where they do not fit."""
         with self._on_backend():
             array = nd.as_array(values, self._dtype)
-            if tuple(array.shape) != self.shape:
+            if array.shape and tuple(array.shape) != self.shape:
                 raise nd.ShapeError(
                     f"blob {self.name!r}: expected {describe_shape(self.shape)}, got {describe_shape(array.shape)}. "
                     "Reshape the blob before, and the net after it: net.reshape()."
@@ -193,6 +199,9 @@ class Blob(metaclass=ExplainedType):
         if self.missing is not None:
             raise nd.ConfigurationError(f"blob {self.name!r}: {name} {self.missing}")
         array = self.read(name)
+        if self.is_rewritten and name not in self._asked:
+            with self._on_backend():
+                array = self._arrays[name] = nd.copy(array)
         self._asked.add(name)
         return array
 
