@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .data.pictures import ListedPicture, read_picture, read_picture_list
     from .files import read_message, read_net, read_solver, write_message
     from .filter import filter_net, state_meets_rule, with_state
+    from .layers.python import Layer
     from .net import Net
     from .snapshots import SavedBlob, SavedLayer, SavedState, read_state, read_weights, write_state, write_weights
     from .solver import Solver, get_solver
@@ -42,6 +43,7 @@ else:
             "data.pictures": "ListedPicture read_picture read_picture_list",
             "files": "read_message read_net read_solver write_message",
             "filter": "filter_net state_meets_rule with_state",
+            "layers.python": "Layer",
             "net": "Net",
             "snapshots": "SavedBlob SavedLayer SavedState read_state read_weights write_state write_weights",
             "solver": "Solver get_solver",
@@ -58,6 +60,7 @@ __all__ = [
     "Blob",
     "CopyReport",
     "DatumDatabase",
+    "Layer",
     "ListedPicture",
     "Net",
     "SavedBlob",
