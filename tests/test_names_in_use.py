@@ -34,12 +34,17 @@ INNER: dict[str, str] = {
     **dict.fromkeys(
         ("aligned_examples", "check_has_next", "column_counts", "given_class_names", "named_source"), _DATA
     ),
-    **dict.fromkeys(("check_training", "needs_series", "output_nodes", "rows_are_series"), _CONF),
+    **dict.fromkeys(
+        (
+            "check_training", "needs_series", "output_nodes", "rows_are_series", "scores_penalties", "types_for",
+            "ways_back",
+        ), _CONF,
+    ),
     **dict.fromkeys(
         (
             "activates_parts", "ascends_since_1", "check_rows", "draw_axes", "drop_numbers", "drops_in_pretraining",
             "fans_since_m2", "gives_columns", "gives_steps", "joined_with",
-            "makes_axes", "mask_behind", "mask_over", "masks_activations", "masks_output", "of_elements", "role",
+            "makes_axes", "mask_behind", "mask_over", "masks_activations", "masks_output", "role",
             "scheduled_numbers", "takes_dropout", "takes_indices",
         ), _LAYER,
     ),

@@ -17,7 +17,7 @@ from .assembly import AUTOMATIC
 
 if TYPE_CHECKING:
     from ..step.keeping import KeptKey
-    from .net import Net
+    from .running import RunningNet
 
 NOT_KEPT = "must be kept while a solver's step runs, got nothing of it. Call net.keep({name!r}) before the step."
 
@@ -27,10 +27,10 @@ class RecordedSteps:
 
     Parameters
     ----------
-    net : Net
+    net : RunningNet
     """
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: RunningNet) -> None:
         self._net = net
         self._names: tuple[str, ...] = ()  # of blobs that somebody wants beside losses and outputs
         self._data_of: dict[int, KeptKey] = {}  # blob -> what is kept of the node that writes it last
@@ -100,6 +100,7 @@ class RecordedSteps:
     def _hand_over(self, features: Sequence[Array], result: StepResult) -> None:
         """Put what was kept into the blobs; others say that they are not there."""
         net, kept = self._net, result.kept
+        net.forget_passes()
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
                 blob = net.blob_at(number)

@@ -264,19 +264,24 @@ class Solver(metaclass=ExplainedType):
         ``.h5`` behind them.
         """
         hdf5 = self.param.snapshot_format == HDF5
-        stem = f"{os.path.join(self._folder, self.param.snapshot_prefix)}_iter_{self.iter}"
-        ending = ".h5" if hdf5 else ""
-        weights, target = f"{stem}.caffemodel{ending}", f"{stem}.solverstate{ending}"
-        LOGGER.info("%s", log_lines.snapshotting(weights, False, hdf5))
-        self.net.save(weights, self.param.snapshot_diff)
-        LOGGER.info("%s", log_lines.snapshotting(target, True, hdf5))
         network = self.net.network
-        with network.lock, Restoring(), network.engine.on_backend():
+        with network.lock:  # both files are of one count
+            stem, ending = f"{self.param.snapshot_prefix}_iter_{self.iter}", ".h5" if hdf5 else ""
+            learned = f"{stem}.caffemodel{ending}"
+            weights, target = (os.path.join(self._folder, name) for name in (learned, f"{stem}.solverstate{ending}"))
+            LOGGER.info("%s", log_lines.snapshotting(weights, False, hdf5))
+            self.net.save(weights, self.param.snapshot_diff)
+            LOGGER.info("%s", log_lines.snapshotting(target, True, hdf5))
+            write_state(self._state(learned), target)
+        return target
+
+    def _state(self, learned_net: str) -> SavedState:
+        network = self.net.network
+        with Restoring(), network.engine.on_backend():
             network.updater.guard.settle(network)
             history = history_of(network.updater, self._places(), self.type)
             current = self._rate.current_step(self.iter - 1) if self.iter else 0
-            write_state(SavedState(self.iter, weights, current, history, self._readers_state()), target)
-        return target
+            return SavedState(self.iter, learned_net, current, history, self._readers_state())
 
     @checked
     def restore(self, source: str | os.PathLike[str]) -> None:
@@ -291,13 +296,20 @@ class Solver(metaclass=ExplainedType):
         """
         LOGGER.info("%s", log_lines.restoring(str(source)))
         state, network = read_state(source), self.net.network
-        if state.learned_net:
-            self.net.copy_from(os.path.join(self._folder, state.learned_net))
         with network.lock, Restoring(), network.engine.on_backend():
-            restore_history(network.updater, self._places(), self.type, state.history, str(source))
-            network.iteration_count = state.iter
-        if state.extra:
-            self._restore_readers(state.extra, str(source))
+            before = network.updater.saved(), network.iteration_count, self._readers_state()
+            try:
+                if state.learned_net:
+                    self.net.copy_from(os.path.join(self._folder, state.learned_net))
+                restore_history(network.updater, self._places(), self.type, state.history, str(source))
+                if state.extra:
+                    self._restore_readers(state.extra, str(source))
+                network.iteration_count = state.iter
+            except BaseException:
+                vectors, network.iteration_count, readers = before
+                network.updater.restore(vectors)
+                self._restore_readers(readers, str(source))
+                raise
 
     def _places(self) -> list[Place]:
         layout = self.net.network.engine.vectors.layout
@@ -321,7 +333,7 @@ class Solver(metaclass=ExplainedType):
                 net.random.set_state(tuple(state["random"]))
                 for layer, its_own in zip(net.data_layers, state["data"], strict=True):
                     layer.set_state(its_own)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise FormatError(f"{who}: where readers stood cannot be read, got {error!r}. Is it damaged?") from error
 
 

@@ -24,6 +24,7 @@ class KeptArrays(NamedTuple):
     epsilon: Array | None
     """dL/d(activation), a sum over the examples; None where nothing comes back, as to the layer of an output."""
 
+
 class Keeping:
     """Copies activations and epsilons of the nodes of some names during one pass.
 

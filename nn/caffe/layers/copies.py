@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 from typing import Any
 
 import nd
@@ -11,7 +12,7 @@ from nd.typing import Array
 
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
-from .base import BlobSpec, CaffeLayer, Shape
+from .base import BlobSpec, CaffeLayer, Counts, Shape
 
 
 class Split(CaffeLayer):
@@ -55,7 +56,7 @@ class Silence(CaffeLayer):
     """Reads its bottoms so that they are no outputs of the net; has no tops. Source: BVLC Caffe, silence_layer.cpp."""
 
     pure = splits = True
-    bottoms = (1, None)
+    bottoms: ClassVar[Counts] = (1, None)
     tops = (0, 0)
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
