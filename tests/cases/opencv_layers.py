@@ -1,7 +1,7 @@
 """Random settings of the types of Caffe's layers that OpenCV's dnn computes, each for a net of that one layer.
 
-What OpenCV 4 computes otherwise than Caffe is left out, with the reason beside it. These types it does not know: ArgMax,
-BatchReindex, Bias, Clip, Embed, Im2col, Reduction, Reorg, SPP, Threshold, Upsample, recurrent layers, losses.
+What OpenCV 4 computes otherwise than Caffe is left out, with the reason beside it. It does not know these types:
+ArgMax, BatchReindex, Bias, Clip, Embed, Im2col, Reduction, Reorg, SPP, Threshold, Upsample, recurrent layers, losses.
 """
 
 from typing import NamedTuple
