@@ -15,6 +15,7 @@ ROOMS = (
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
+    ("caffe", "trace"),  # a net is traced, too
     ("cli", "trace"),  # a command reads saved traces
     ("vertices", "layers"),  # a vertex may hold a layer, and computes with the same arguments
     ("dl4j", "nn"),  # hands out all of nn, with Java's spelling

@@ -6,12 +6,33 @@ from typing import TYPE_CHECKING
 
 from backends.typing import Array
 
-from ..signatures import AveragePooling, NormPooling, NormPoolingBack, PoolingBack, Sliding, StochasticPooling
-from .spatial import BATCH_FIRST, BATCH_LAST, cropped, gradient_image, padded
+from ..signatures import AveragePooling, Buffers, NormPooling, NormPoolingBack, PoolingBack, Sliding, StochasticPooling
+from .spatial import BATCH_FIRST, BATCH_LAST, batch_last, cropped, gradient_image, padded
 from .window import Window
 
 if TYPE_CHECKING:
     from ..base import Backend
+
+# ---- windows that are cut off where the image ends, instead of an image that is padded
+
+
+def _image(backend: Backend, x: Array, window: Window, value: float, buffers: Buffers) -> Array:
+    """Return ``[C, H, W, N]`` with its padding, unless windows are cut off."""
+    return batch_last(backend, x) if window.only_hangs_over else padded(backend, x, window, value, buffers)
+
+
+def _image_below(backend: Backend, epsilon: Array, window: Window, buffers: Buffers) -> tuple[Array, Array]:
+    """Return the image ``[N, C, H, W]`` and the view ``[C, H, W, N]`` to add into, which is filled with 0."""
+    if not window.only_hangs_over:
+        return gradient_image(backend, epsilon.shape[:2], window, buffers)
+    image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
+    return image, backend.fill(batch_last(backend, image), 0.0)
+
+
+def _at(x: Array, outputs: tuple[slice, ...] | None) -> Array:
+    """View some outputs of ``[C, H, W, N]``."""
+    return x if outputs is None else x[:, *outputs, :]
+
 
 # ---- maximum
 
@@ -27,34 +48,36 @@ def max_pool(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
     x, window, buffers = given
     if window.kernel == (2, 2) and window.tiles_exactly:
         return _max_pool_pairs(backend, given)
-    cells = padded(backend, x, window, -float("inf"), buffers)
+    cells = _image(backend, x, window, -float("inf"), buffers)
     shape = (*x.shape[:2], *window.out)
     out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
     best, best_cell = backend.permute(out, BATCH_LAST), backend.permute(winner, BATCH_LAST)
     larger = backend.permute(buffers("larger", shape, "bool"), BATCH_LAST)
-    for number, (_, _, rows, columns) in enumerate(window.cells):
-        candidate = cells[:, rows, columns, :]
-        if number == 0:
+    for number, (outputs, under) in enumerate(window.cut_cells):
+        candidate = cells[:, *under, :]
+        if number == 0:  # of which no window lacks its own
             backend.assign(best, candidate)
             backend.fill(best_cell, 0)
             continue
-        backend.put_where(best_cell, number, backend.greater(candidate, best, larger))
-        backend.maximum(best, candidate, best)
+        so_far = _at(best, outputs)
+        backend.put_where(_at(best_cell, outputs), number, backend.greater(candidate, so_far, _at(larger, outputs)))
+        backend.maximum(so_far, candidate, so_far)
     return out, winner
 
 
 def largest(backend: Backend, given: Sliding[Array]) -> Array:
     """Return the maximum of every window, without the cell that won."""
     x, window, buffers = given
-    cells = padded(backend, x, window, -float("inf"), buffers)
+    cells = _image(backend, x, window, -float("inf"), buffers)
     out = backend.like(x, buffers, "pooled", (*x.shape[:2], *window.out))
     best = backend.permute(out, BATCH_LAST)
-    for number, (_, _, rows, columns) in enumerate(window.cells):
-        candidate = cells[:, rows, columns, :]
+    for number, (outputs, under) in enumerate(window.cut_cells):
+        candidate = cells[:, *under, :]
         if number == 0:
             backend.assign(best, candidate)
         else:
-            backend.maximum(best, candidate, best)
+            so_far = _at(best, outputs)
+            backend.maximum(so_far, candidate, so_far)
     return out
 
 
@@ -64,15 +87,16 @@ def max_pool_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
     if isinstance(saved, tuple):
         return _max_pool_pairs_backward(backend, given)
     winner, share = backend.permute(saved, BATCH_LAST), backend.permute(epsilon, BATCH_LAST)
-    image, target = gradient_image(backend, epsilon.shape[:2], window, buffers)
+    image, target = _image_below(backend, epsilon, window, buffers)
     dtype = backend.dtype_name(epsilon)
     won = backend.permute(buffers("won", epsilon.shape, dtype), BATCH_LAST)
-    for number, (_, _, rows, columns) in enumerate(window.cells):
-        backend.equal(winner, number, won)
-        backend.multiply(won, share, won)
-        cells = target[:, rows, columns, :]
-        backend.add(cells, won, cells)
-    return cropped(backend, image, target, window)
+    for number, (outputs, under) in enumerate(window.cut_cells):
+        there = _at(won, outputs)
+        backend.equal(_at(winner, outputs), number, there)
+        backend.multiply(there, _at(share, outputs), there)
+        cells = target[:, *under, :]
+        backend.add(cells, there, cells)
+    return image if window.only_hangs_over else cropped(backend, image, target, window)
 
 
 def _max_pool_pairs(backend: Backend, given: Sliding[Array]) -> tuple[Array, object]:
@@ -193,12 +217,13 @@ def stochastic_pool(backend: Backend, given: StochasticPooling[Array]) -> tuple[
 def avg_pool(backend: Backend, given: AveragePooling[Array]) -> tuple[Array, object]:
     """Return the mean of every window, over its real cells or, with `count_padding`, over all but the overhang."""
     x, window, count_padding, buffers = given
-    cells = padded(backend, x, window, 0.0, buffers)
+    cells = _image(backend, x, window, 0.0, buffers)
     out = buffers("pooled", (*x.shape[:2], *window.out))
     total = backend.permute(out, BATCH_LAST)
     backend.fill(total, 0.0)
-    for _, _, rows, columns in window.cells:
-        backend.add(total, cells[:, rows, columns, :], total)
+    for outputs, under in window.cut_cells:
+        so_far = _at(total, outputs)
+        backend.add(so_far, cells[:, *under, :], so_far)
     divisor: Array | float
     if not window.rounds_up and (count_padding or not window.has_padding):
         divisor = float(window.kernel[0] * window.kernel[1])
@@ -215,11 +240,11 @@ def avg_pool_backward(backend: Backend, given: PoolingBack[Array]) -> Array:
     epsilon, saved, window, buffers = given
     share = backend.permute(buffers("share", epsilon.shape), BATCH_LAST)
     backend.divide(backend.permute(epsilon, BATCH_LAST), saved, share)
-    image, target = gradient_image(backend, epsilon.shape[:2], window, buffers)
-    for _, _, rows, columns in window.cells:
-        cells = target[:, rows, columns, :]
-        backend.add(cells, share, cells)
-    return cropped(backend, image, target, window)
+    image, target = _image_below(backend, epsilon, window, buffers)
+    for outputs, under in window.cut_cells:
+        cells = target[:, *under, :]
+        backend.add(cells, _at(share, outputs), cells)
+    return image if window.only_hangs_over else cropped(backend, image, target, window)
 
 
 # ---- p-norm

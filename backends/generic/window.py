@@ -75,6 +75,11 @@ class Window:
         return any(self.overhang)
 
     @cached_property
+    def only_hangs_over(self) -> bool:
+        """Whether windows round up and there is no other padding, so that they may be cut off at the image's end."""
+        return self.rounds_up and self.pad_after == self.overhang and not any(self.pad_before)
+
+    @cached_property
     def tiles_exactly(self) -> bool:
         """True when windows of stride == kernel cover disjoint cells without dilation or padding."""
         return self.stride == self.kernel and set(self.dilation) == {1} and not self.has_padding
@@ -94,6 +99,24 @@ class Window:
     def cells(self) -> tuple[Any, ...]:
         """For every kernel cell of two axes: its row, column, and the padded input's slices under it; see `places`."""
         return tuple((*cell, *under) for cell, under in self.places)
+
+    @cached_property
+    def cut_cells(self) -> tuple[tuple[tuple[slice, ...] | None, tuple[slice, ...]], ...]:
+        """For every kernel cell: outputs, None for all of them, and the padded input's slices under their cells.
+
+        Where windows are cut off the input has no padding, and outputs whose cell would be beyond it are left out.
+        """
+        if not self.only_hangs_over:
+            return tuple((None, under) for _, under in self.places)
+        cut = []
+        for _, under in self.places:
+            inside = tuple(
+                slice(each.start, min(each.stop, size), each.step) for each, size in zip(under, self.size, strict=True)
+            )
+            counts = [len(range(*each.indices(size))) for each, size in zip(inside, self.size, strict=True)]
+            outputs = None if tuple(counts) == self.out else tuple(slice(0, count) for count in counts)
+            cut.append((outputs, inside))
+        return tuple(cut)
 
     def _slice(self, axis: int, cell: int) -> slice:
         start = cell * self.dilation[axis]

@@ -18,6 +18,12 @@ from .schema import Message, new
 
 AUTOMATIC = "(automatic)"
 """Name of tops that loss layers have without saying so."""
+REFUSED = {
+    "WindowData": "there is no such layer here, which cuts windows out of pictures. Write the windows as pictures into "
+    "a list for ImageData, or as records into an LMDB for Data.",
+}
+"""Types of Caffe's that are refused -> why, and what to do."""
+_MULTIPLIERS = ("lr_mult", "decay_mult")
 
 
 @dataclass
@@ -50,6 +56,8 @@ class ParamPlan(NamedTuple):
     """As the message says, "" for none."""
     lr_mult: float
     decay_mult: float
+    said: frozenset[str] = frozenset()
+    """Which of the two some layer has said, of the owner: others may not say another one."""
 
 
 @dataclass
@@ -191,6 +199,8 @@ class Assembly:
 
     def _check_type(self, plan: LayerPlan) -> None:
         """Raise ConfigurationError where the layer's type is unknown."""
+        if plan.message.type in REFUSED:
+            raise ConfigurationError(f"{plan.label}: {REFUSED[plan.message.type]}")
         if plan.message.type not in LAYERS:
             known = ", ".join(sorted([*LAYERS, *DATA_LAYERS]))
             raise ConfigurationError(f"{plan.label}: unknown layer type. Known are {known}.")
@@ -284,11 +294,13 @@ class Assembly:
         if not given.name or given.name not in self._owners:
             if given.name:
                 self._owners[given.name] = number
-            return ParamPlan(layer, place, spec, None, given.name, given.lr_mult, given.decay_mult)
+            said = frozenset(name for name in _MULTIPLIERS if given.HasField(name))
+            return ParamPlan(layer, place, spec, None, given.name, given.lr_mult, given.decay_mult, said)
         owner = self._owners[given.name]
         self._check_shared(plan, place, spec, given, owner)
         self._share_multipliers(plan, place, given, owner)
-        return ParamPlan(layer, place, spec, owner, given.name, *self.params[owner][-2:])
+        shared = self.params[owner]
+        return ParamPlan(layer, place, spec, owner, given.name, shared.lr_mult, shared.decay_mult)
 
     def _check_shared(self, plan: LayerPlan, place: int, spec: BlobSpec, given: Message, owner: int) -> None:
         """Raise ShapeError unless a parameter fits the one whose memory it shares."""
@@ -303,19 +315,15 @@ class Assembly:
 
     def _share_multipliers(self, plan: LayerPlan, place: int, given: Message, owner: int) -> None:
         """Let the owner take over multipliers that it does not say; raise ConfigurationError where both say others."""
-        other = self.params[owner]
-        message = self.layers[other.layer].message
-        said = message.param[other.place] if other.place < len(message.param) else new("ParamSpec")
-        for name in ("lr_mult", "decay_mult"):
-            if not given.HasField(name):
-                continue
-            if said.HasField(name) and getattr(said, name) != getattr(given, name):
+        for name in filter(given.HasField, _MULTIPLIERS):
+            other = self.params[owner]
+            said = getattr(other, name)
+            if name in other.said and said != getattr(given, name):
                 raise ConfigurationError(
                     f"{plan.label}: {name} of parameter {place} {given.name!r} must be that of parameter "
-                    f"{other.place} of {self.layers[other.layer].label}, {getattr(said, name):g}, got "
-                    f"{getattr(given, name):g}."
+                    f"{other.place} of {self.layers[other.layer].label}, {said:g}, got {getattr(given, name):g}."
                 )
-            other = self.params[owner] = other._replace(**{name: getattr(given, name)})
+            self.params[owner] = other._replace(**{name: getattr(given, name)}, said=other.said | {name})
 
 
 def _phase_name(told: Any) -> str:

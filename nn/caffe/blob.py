@@ -12,6 +12,7 @@ from nd.checks import describe_shape
 from nd.classes import ExplainedType
 from nd.typing import Array
 
+from .blobs import MOST_AXES, MOST_ELEMENTS
 from .layers.base import Shape
 from .uncopied import Uncopied
 
@@ -44,6 +45,8 @@ class Blob(Uncopied, metaclass=ExplainedType):
         self._asked: set[str] = set()
         self.missing: str | None = None
         """Why there is nothing to read: the last pass has not kept it. None where there is."""
+        self.is_rewritten = False
+        """Whether a layer in place writes it: then what somebody has is no memory that other layers read."""
 
     # ---- for users
 
@@ -101,15 +104,38 @@ class Blob(Uncopied, metaclass=ExplainedType):
         Raises
         ------
         ShapeError
-            A length is negative, or there are more than 32 axes.
+            A length is negative, or there are more than 32 axes or 2**31 - 1 elements.
         """
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
         sizes = tuple(int(length) for length in given)
-        if len(sizes) > 32 or any(length < 0 for length in sizes):
+        if len(sizes) > MOST_AXES or any(length < 0 for length in sizes) or math.prod(sizes) > MOST_ELEMENTS:
             raise nd.ShapeError(
-                f"blob {self.name!r}: a shape must have at most 32 axes, none negative, got {describe_shape(sizes)}."
+                f"blob {self.name!r}: a shape must have at most {MOST_AXES} axes, none negative, and {MOST_ELEMENTS:,} "
+                f"elements, got {describe_shape(sizes)}."
             )
         self.resize(sizes)
+
+    def copy_from(self, other: Blob, copy_diff: bool = False, reshape: bool = False) -> None:
+        """Copy another blob's data, or its diff; raise ShapeError unless shapes are equal or `reshape` is true."""
+        if reshape:
+            self.reshape(*other.shape)
+        name = "diff" if copy_diff else "data"
+        self.write(name, getattr(other, name))
+
+    def update(self) -> None:
+        """Subtract the diff from the data."""
+        with self._on_backend():
+            nd.subi(self._asked_for("data"), self._asked_for("diff"))
+
+    def scale_data(self, factor: float) -> None:
+        """Multiply the data by a number."""
+        with self._on_backend():
+            nd.muli(self._asked_for("data"), factor)
+
+    def scale_diff(self, factor: float) -> None:
+        """Multiply the diff by a number."""
+        with self._on_backend():
+            nd.muli(self._asked_for("diff"), factor)
 
     def asum_data(self) -> float:
         """Return the sum of the absolute values of the data."""
@@ -162,16 +188,21 @@ class Blob(Uncopied, metaclass=ExplainedType):
             return array
         return nd.assign(own, array)
 
+    def hold(self, name: str, array: Array) -> None:
+        """Show an array of the blob's shape from now on, whoever has another one."""
+        self._arrays[name] = array
+
     def write(self, name: str, values: object) -> None:
-        """Copy numbers into the data or the diff; raise ShapeError unless they have the blob's shape."""
+        """Copy numbers, or one for all, into the data or the diff; raise ShapeError where they do not fit."""
         with self._on_backend():
             array = nd.as_array(values, self._dtype)
-            if tuple(array.shape) != self.shape:
+            if array.shape and tuple(array.shape) != self.shape:
                 raise nd.ShapeError(
                     f"blob {self.name!r}: expected {describe_shape(self.shape)}, got {describe_shape(array.shape)}. "
                     "Reshape the blob before, and the net after it: net.reshape()."
                 )
             nd.assign(self.read(name), array)
+        self.missing = None
 
     def resize(self, shape: Shape) -> None:
         """Take another shape; arrays of as many elements stay in another shape, others are made anew."""
@@ -192,10 +223,17 @@ class Blob(Uncopied, metaclass=ExplainedType):
             with self._on_backend():
                 nd.fill(self._arrays[name], 0.0)
 
-    def _asked_for(self, name: str) -> Array:
+    def check_there(self, name: str) -> None:
+        """Raise ConfigurationError where the last step has not kept the data or the diff."""
         if self.missing is not None:
             raise nd.ConfigurationError(f"blob {self.name!r}: {name} {self.missing}")
+
+    def _asked_for(self, name: str) -> Array:
+        self.check_there(name)
         array = self.read(name)
+        if self.is_rewritten and name not in self._asked:
+            with self._on_backend():
+                array = self._arrays[name] = nd.copy(array)
         self._asked.add(name)
         return array
 

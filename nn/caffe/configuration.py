@@ -50,6 +50,7 @@ class BlobType(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Channels first."""
         return self.sizes
 
 

@@ -11,7 +11,7 @@ import nd
 from .blob import Blob
 
 if TYPE_CHECKING:
-    from .net import Net
+    from .running import RunningNet
 
 LOGGER = logging.getLogger(__name__)
 
@@ -21,14 +21,14 @@ class DebugLines:
 
     Parameters
     ----------
-    net : Net
+    net : RunningNet
 
     Notes
     -----
     Source: BVLC Caffe, net.cpp, ForwardDebugInfo and BackwardDebugInfo.
     """
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: RunningNet) -> None:
         self._net, self.on = net, False
 
     def switch(self, on: bool) -> None:

@@ -19,6 +19,7 @@ from .configuration import CaffeConfiguration
 
 if TYPE_CHECKING:
     from ..step.worker import OnForward
+    from ..trace.trace import Trace
 
 
 class CaffeNetwork(Network):
@@ -45,12 +46,15 @@ class CaffeNetwork(Network):
         arrays: Sequence[Any] = data.features if hasattr(data, "features") else data
         return tuple(nd.as_array(array, self.dtype) for array in arrays) or (nd.zeros(1, dtype=self.dtype),)
 
-    def as_minibatch(self, who: str, data: Any, labels: object, learn: bool) -> tuple[Array, ...]:
-        """Return the arrays of all inputs on the network's backend."""
-        with self.lock, Restoring(), self.engine.on_backend():
-            arrays = self._features(data)
-        self.batch_size = arrays[0].shape[0] if arrays[0].ndim else 1
-        return arrays
+    def trace(self, data: Any, labels: object = None, recorded: bool = False, budget: int = 1 << 28) -> Trace:
+        """Trace one step on the arrays of all inputs, by a copy; see `nn.networks.Network.trace`."""
+        from ..trace.stepping import trace_step  # which training does not need
+
+        copy = self.clone()
+        with copy.lock, Restoring(), copy.engine.on_backend():
+            arrays = copy._features(data)
+        copy.batch_size = arrays[0].shape[0] if arrays[0].ndim else 1
+        return trace_step(copy, arrays, recorded, budget)
 
     def fit_batch(self, data: Any, *_: object, **__: object) -> None:
         """Take one step on the arrays of all inputs."""
@@ -92,13 +96,17 @@ class CaffeNetwork(Network):
                 self._update(result)
             except BaseException:
                 if self.iteration_count == iteration:
-                    with Held():
-                        self.random.set_state(drawn)
-                        for array, before in zip(self._statistics(), statistics, strict=True):
-                            nd.assign(array, before)
+                    self._put_back(drawn, statistics)
                 raise
             guard.ended(self)
             return result
+
+    def _put_back(self, drawn: tuple[int, int], statistics: Sequence[Array]) -> None:
+        """Put generator and statistics back where they were before a step that was not taken."""
+        with Held():
+            self.random.set_state(drawn)
+            for array, before in zip(self._statistics(), statistics, strict=True):
+                nd.assign(array, before)
 
     def _statistics(self) -> list[Array]:
         """Return views ``[n]`` of the parameters that layers write themselves while they go forward."""

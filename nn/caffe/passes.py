@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.typing import Array
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 LayerCallback = Callable[[int], object]
 """Called with the number of a layer."""
+
+
+class Given(NamedTuple):
+    """What a layer computes with."""
+
+    arrivals: dict[Source, Arrival]
+    training: bool
+    drawn: tuple[int, int]
+    """The generator as it was before."""
 
 
 class Passes:
@@ -46,6 +55,8 @@ class Passes:
     ) -> None:
         self._layers, self._blobs, self._network, self._goes_back = layers, blobs, network, goes_back
         self._kept: dict[int, Kept] = {}
+        self._given: dict[int, Given] = {}  # node -> what it computed with last
+        self._used: set[int] = set()  # nodes that have gone back since
         self._writers: dict[int, int] = {}  # blob -> layer that wrote it last
         self._step = StepInput((nd.zeros(1, dtype=network.dtype),))
         self.callbacks: dict[str, list[LayerCallback]] = {
@@ -92,23 +103,30 @@ class Passes:
 
     def _run(self, number: int, plan: LayerPlan, training: bool) -> tuple[Array, ...]:
         """Run the node of a layer on the arrays of its bottoms; return its tops."""
-        node = plan.node or 0
         arrivals = {}
-        for place, (source, blob) in enumerate(zip(plan.inputs, plan.bottoms, strict=True)):
-            x = self._bottom(number, plan, place, blob)
+        for source, blob in zip(plan.inputs, plan.bottoms, strict=True):
+            x = self._bottom(number, plan, blob)
             arrivals[source] = Arrival(x, None, x.shape[0] if x.ndim else 1)
-        before = ForwardPass(range(0), arrivals, {}, (), WayBack(set(), Counter()))
-        propagation = self._network.engine.propagation
-        passed = propagation.forward(self._step, training, start=node, stop=node + 1, before=before)
+        self._given[plan.node or 0] = Given(arrivals, training, self._network.random.get_state())
+        return self._computed(plan)
+
+    def _computed(self, plan: LayerPlan) -> tuple[Array, ...]:
+        """Compute what the last pass has given to a layer; return its tops."""
+        node = plan.node or 0
+        given, propagation = self._given[node], self._network.engine.propagation
+        before = ForwardPass(range(0), given.arrivals, {}, (), WayBack(set(), Counter()))
+        passed = propagation.forward(self._step, given.training, start=node, stop=node + 1, before=before)
         self._kept[node] = passed.kept[node]
+        self._used.discard(node)
         return tuple(passed.arrivals[Source(node, output)].x for output in range(len(plan.tops)))
 
-    def _bottom(self, number: int, plan: LayerPlan, place: int, blob: int) -> Array:
-        """Return the array of a bottom: a copy where this layer writes it, and the memory is one for both."""
+    def _bottom(self, number: int, plan: LayerPlan, blob: int) -> Array:
+        """Return the array of a bottom: a copy where this layer, or one in place behind it, writes that memory."""
+        self._blobs[blob].check_there("data")
         array, in_place = self._blobs[blob].read("data"), blob in plan.tops
         if not in_place:
             return array
-        shares = self._blobs[blob].is_asked("data") or self._writers.get(blob) == number
+        shares = self._blobs[blob].is_asked("data") or self._writers.get(blob, -1) >= number
         return nd.copy(array) if shares else array
 
     # ---- backward
@@ -125,6 +143,8 @@ class Passes:
         node = plan.node or 0
         if node not in self._kept:
             raise nd.ConfigurationError(f"{plan.label}: forward must come before backward. Call net.forward().")
+        if node in self._used:
+            self._compute_again(plan)
         propagation = self._network.engine.propagation
         arrivals: dict[Source, Any] = {source: Arrival(None, None, 1) for source in plan.inputs}  # type: ignore[arg-type]
         passed = ForwardPass(range(node, node + 1), arrivals, dict(self._kept), (), WayBack(set(), Counter()))
@@ -133,15 +153,31 @@ class Passes:
             for output, blob in enumerate(plan.tops)
         }
         given = {source: epsilon for source, epsilon in epsilons.items() if epsilon is not None}
-        before = {name: nd.copy(view) for name, view in propagation.grads[node].items()}
         if not given:
             return
+        before = {name: nd.copy(view) for name, view in propagation.grads[node].items()}
+        for view in propagation.grads[node].values():  # as a layer may leave out those that are not trained
+            nd.fill(view, 0.0)
         waiting = propagation.backward(passed, {}, given, start=node + 1, stop=node)
+        if propagation.nodes[node].layer.computes_again:
+            self._used.add(node)
         for name, view in propagation.grads[node].items():  # layers write gradients outright
             nd.addi(view, before[name])
         for source, blob in zip(plan.inputs, plan.bottoms, strict=True):
             if source in waiting:
                 self._blobs[blob].put("diff", waiting[source])
+
+    def _compute_again(self, plan: LayerPlan) -> None:
+        """Compute a layer anew, as its backward pass has used up what it had kept: the same draws, old statistics."""
+        node, random = plan.node or 0, self._network.random
+        params = self._network.engine.propagation.params[node]
+        statistics = {spec.name: nd.copy(params[spec.name]) for spec in plan.conf.blobs if not spec.learned}  # type: ignore[union-attr]
+        drawn = random.get_state()
+        random.set_state(self._given[node].drawn)
+        self._computed(plan)
+        random.set_state(drawn)
+        for name, values in statistics.items():
+            nd.assign(params[name], values)
 
     @staticmethod
     def _epsilon(blob: Blob, alone: bool) -> Array | None:
@@ -153,6 +189,11 @@ class Passes:
     def _call(self, hook: str, number: int) -> None:
         for callback in self.callbacks[hook]:
             callback(number)
+
+    def forget(self) -> None:
+        """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
+        for kept in (self._kept, self._given, self._used, self._writers):
+            kept.clear()
 
     # ---- shapes
 

@@ -18,7 +18,7 @@ from .assembly import AUTOMATIC
 
 if TYPE_CHECKING:
     from ..step.keeping import KeptKey
-    from .net import Net
+    from .running import RunningNet
 
 NOT_KEPT = "must be kept while a solver's step runs, got nothing of it. Call net.keep({name!r}) before the step."
 
@@ -28,10 +28,10 @@ class RecordedSteps:
 
     Parameters
     ----------
-    net : Net
+    net : RunningNet
     """
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: RunningNet) -> None:
         self._net = net
         self._names: tuple[str, ...] = ()  # of blobs that somebody wants beside losses and outputs
         self._data_of: dict[int, KeptKey] = {}  # blob -> what is kept of the node that writes it last
@@ -98,12 +98,16 @@ class RecordedSteps:
                 self._hand_over(arrays[-1], result)
             except BaseException as error:
                 if network.iteration_count == count and not isinstance(error, nd.NumericError):
-                    with Held():
-                        for layer, place in zip(net.data_layers, places, strict=True):
-                            layer.set_state(place)
+                    self._put_back(places)
                 raise
             net.loss = loss = result.score
             return loss, result
+
+    def _put_back(self, places: Sequence[Any]) -> None:
+        """Have the readers bring again what a step that was not taken has read."""
+        with Held():
+            for layer, place in zip(self._net.data_layers, places, strict=True):
+                layer.set_state(place)
 
     def _on_backend(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         network = self._net.network
@@ -113,6 +117,7 @@ class RecordedSteps:
     def _hand_over(self, features: Sequence[Array], result: StepResult) -> None:
         """Put what was kept into the blobs; others say that they are not there."""
         net, kept = self._net, result.kept
+        net.forget_passes()
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
                 blob = net.blob_at(number)

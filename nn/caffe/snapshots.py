@@ -74,7 +74,7 @@ def read_weights(source: Source, isolated: bool = False) -> list[SavedLayer]:
     ConfigurationError
         A net of an old schema cannot be upgraded, or a package is not installed.
     """
-    if _is_hdf5("read_weights", source):
+    if is_hdf5("read_weights", source):
         return _layers_in(read_hdf5(_path("read_weights", source), isolated), name_of(source))
     who = name_of(source)
     return layers_of(upgrade_net_in_place(message_in("read_weights", source, "NetParameter"), who), who)
@@ -134,7 +134,7 @@ def write_weights(net: Message, target: Target) -> None:
 def read_state(source: Source, isolated: bool = False) -> SavedState:
     """Return the state of a solver of a .solverstate or a .solverstate.h5; arguments and errors as `read_weights`."""
     who = name_of(source)
-    if _is_hdf5("read_state", source):
+    if is_hdf5("read_state", source):
         content = read_hdf5(_path("read_state", source), isolated)
         whole = {name: _whole(content, name, who) for name in ("iter", "current_step")}
         history, extra = _history(content, who), extra_in_texts(content.texts, who)
@@ -158,6 +158,14 @@ def write_state(state: SavedState, target: Target) -> None:
     message.history.extend(map(array_to_blobproto, state.history))
     add_extra(message, state.extra)
     write_message(message, target, as_text=False)
+
+
+def is_hdf5(who: str, source: Source) -> bool:
+    """Tell whether a path is that of a file of HDF5, by its first bytes; no file object is."""
+    if isinstance(source, (str, os.PathLike)):
+        with opening(who, source) as file:
+            return file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
+    return False
 
 
 def _blobs_of(layer: Message, who: str) -> dict[int, SavedBlob]:
@@ -199,13 +207,6 @@ def _history(content: Hdf5Content, who: str) -> list[Array]:
     if sorted(names) != sorted(wanted):
         raise FormatError(f"{who}: expected a history of 0 to {len(names) - 1}, got {', '.join(sorted(names))}.")
     return [content.arrays[name] for name in wanted]
-
-
-def _is_hdf5(who: str, source: Source) -> bool:
-    if isinstance(source, (str, os.PathLike)):
-        with opening(who, source) as file:
-            return file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
-    return False
 
 
 def _path(who: str, source: Source) -> str:

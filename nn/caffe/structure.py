@@ -43,6 +43,9 @@ class NetStructure:
         engine = self.network.engine
         self._plans: list[LayerPlan] = assembly.layers
         self._all_blobs = [Blob(plan.name, plan.shape, dtype, engine.on_backend) for plan in assembly.blobs]
+        for plan in self._plans:
+            for blob in set(plan.tops) & set(plan.bottoms):
+                self._all_blobs[blob].is_rewritten = True
         self.blobs: OrderedDict[str, Blob] = OrderedDict(
             (blob.name, blob) for blob in self._all_blobs if blob.name != AUTOMATIC
         )
@@ -67,6 +70,10 @@ class NetStructure:
     def _whole_gradient(self) -> None:
         """Add up what several workers have computed of the gradient, before somebody reads a part of it."""
         self.network.engine.vectors.gradients.whole()
+
+    def forget_passes(self) -> None:
+        """Have the next pass by hand go forward first: blobs show another one."""
+        self._passes.forget()
 
     @property
     def callbacks(self) -> dict[str, list[LayerCallback]]:
@@ -237,6 +244,16 @@ class NetStructure:
     def params_lr(self) -> list[float]:
         """Factors of the learning rate of `learnable_params`."""
         return [self.assembly.params[index].lr_mult for index in self._owners()]
+
+    @property
+    def has_params_lr(self) -> list[bool]:
+        """Of `learnable_params` whether some layer says the factor of the learning rate."""
+        return ["lr_mult" in self.assembly.params[index].said for index in self._owners()]
+
+    @property
+    def has_params_decay(self) -> list[bool]:
+        """Of `learnable_params` whether some layer says the factor of the weight decay."""
+        return ["decay_mult" in self.assembly.params[index].said for index in self._owners()]
 
     @property
     def params_weight_decay(self) -> list[float]:

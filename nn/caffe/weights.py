@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -16,7 +16,7 @@ from .blob import ParamBlob
 from .blobs import LEGACY_AXES
 from .layers.base import Shape
 from .schema import kind_of
-from .snapshots import SavedLayer, layers_of, read_weights
+from .snapshots import SavedLayer, is_hdf5, layers_of, read_weights
 
 if TYPE_CHECKING:
     from .structure import NetStructure
@@ -50,7 +50,7 @@ def copy_weights(who: str, net: NetStructure, source: Any, mode: str) -> CopyRep
     """Copy weights into the parameters of a net; see `Net.copy_from`."""
     check_choice(who, "mode", mode, MODES)
     paths: Sequence[Any] = source.split(",") if isinstance(source, str) else [source]
-    plans = [_plan(who, net, _saved(one), mode) for one in paths]
+    plans = [_plan(who, net, _saved(one), _params_by_name(net, _is_hdf5(who, one)), mode) for one in paths]
     for _, copies in plans:  # once all of them are known to fit
         for blob, array in copies:
             blob.write("data", nd.reshape(nd.as_array(array), blob.shape))
@@ -62,26 +62,41 @@ def copy_weights(who: str, net: NetStructure, source: Any, mode: str) -> CopyRep
     return report
 
 
+def _is_hdf5(who: str, source: Any) -> bool:
+    return isinstance(source, (str, os.PathLike)) and is_hdf5(who, _path(source))
+
+
+def _path(source: str | os.PathLike[str]) -> str:
+    return source.strip() if isinstance(source, str) else os.fspath(source)
+
+
+def _params_by_name(net: NetStructure, last: bool) -> dict[str, list[int]]:
+    """Return layer -> numbers of its parameters: of several layers of one name the first's, for HDF5 the last's."""
+    pairs = [(plan.name, plan.params) for plan in net.assembly.layers if plan.params]
+    return dict(pairs if last else reversed(pairs))
+
+
 def _saved(source: Any) -> list[SavedLayer]:
     """Return what a path, a message or another net has of weights."""
     if hasattr(source, "to_proto"):
         source = source.to_proto()
     if kind_of(source) == "NetParameter":
         return layers_of(source)
-    return read_weights(source.strip() if isinstance(source, str) else os.fspath(source))
+    return read_weights(_path(source))
 
 
 def _plan(
-    who: str, net: NetStructure, saved: Sequence[SavedLayer], mode: str
+    who: str, net: NetStructure, saved: Sequence[SavedLayer], places: Mapping[str, Sequence[int]], mode: str
 ) -> tuple[CopyReport, list[tuple[ParamBlob, Array]]]:
     """Return what becomes of saved layers, and which array goes into which parameter; nothing has changed yet."""
     loaded, skipped, ignored, copies = [], [], [], []
     for layer in saved:
-        if layer.name not in net.params:
+        if layer.name not in places:
             ignored.append(layer.name)
             continue
-        blobs = net.params[layer.name]
-        fault = _fault(layer, blobs, _shared_places(net, layer.name), mode == "reshape")
+        blobs = [net.param_blobs[index] for index in places[layer.name]]
+        shared = {at for at, index in enumerate(places[layer.name]) if net.param_owners[index] >= 0}
+        fault = _fault(layer, blobs, shared, mode == "reshape")
         if fault is not None and mode == "strict":
             raise nd.ShapeError(
                 f"{who}: layer {layer.name!r}: {fault} Rename the layer to have it start anew, or say mode='skip' or "
@@ -95,17 +110,6 @@ def _plan(
     known = {layer.name for layer in saved}
     missing = tuple(name for name in net.params if name not in known)
     return CopyReport(tuple(loaded), tuple(skipped), tuple(ignored), missing), copies
-
-
-def _shared_places(net: NetStructure, name: str) -> set[int]:
-    """Return the parameters of a layer that use the memory of others: a file need not have them."""
-    params = net.assembly.params
-    return {
-        params[index].place
-        for plan in net.assembly.layers
-        for index in (plan.params if plan.name == name else ())
-        if params[index].owner is not None
-    }
 
 
 def _fault(layer: SavedLayer, params: Sequence[ParamBlob], shared: set[int], reshapes: bool) -> str | None:

@@ -39,10 +39,6 @@ class Network(Pretrainable, Inside, Streaming, Saved):
         if params is not None:
             self.init(params)
 
-    def as_minibatch(self, who: str, data: object, labels: object, learn: bool) -> Any:
-        """Return what `fit_batch` takes as one minibatch of it; `learn` names of classes where it says some."""
-        return minibatch(self, who, data, labels, learn=learn)
-
     @checked
     def layer_size(self, layer: int | str) -> int:
         """Return the n_out of a layer, by its number, in a graph by its name; 0 for one that has none."""
@@ -124,5 +120,8 @@ class Network(Pretrainable, Inside, Streaming, Saved):
         The step is taken several times: times are those of the fastest step, in which nobody looked at arrays. On a
         device that computes while the host goes on they are those of the host. Differs: Java has no such method.
         """
-        traced: Trace = late("trace_step")(self, data, labels, recorded, budget)
+        self.engine.check_made()
+        copy = self.clone()
+        taken = minibatch(copy, "trace", data, labels, learn=not copy.iteration_count)
+        traced: Trace = late("trace_step")(copy, taken, recorded, budget)
         return traced

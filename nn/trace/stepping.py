@@ -31,9 +31,9 @@ _METHODS = {
 """Method of a layer or vertex -> phase, and what its first argument is."""
 
 
-def trace_step(net: Network, data: object, labels: object, recorded: bool, budget: int) -> Trace:
-    """Trace one training step; see `Network.trace`."""
-    step, keeper = _TracedStep(net, data, labels, recorded), ArrayKeeper(budget)
+def trace_step(copy: Network, data: object, recorded: bool, budget: int) -> Trace:
+    """Trace one training step of a copy of a network on what its `fit_batch` takes; see `Network.trace`."""
+    step, keeper = _TracedStep(copy, data, recorded), ArrayKeeper(budget)
     kept = [_seen(keeper, one) for one in step.nodes()]
     step.again()
     if recorded:
@@ -88,12 +88,11 @@ def _seen(keeper: ArrayKeeper, arrays: NodeArrays) -> NodeArrays:
 
 
 class _TracedStep:
-    """A copy of a network that takes the same step again and again."""
+    """Takes the same step of a copy of a network again and again."""
 
-    def __init__(self, net: Network, data: object, labels: object, recorded: bool) -> None:
-        net.engine.check_made()
-        self._net: Any = net.clone()
-        self._recorded = recorded
+    def __init__(self, copy: Network, data: object, recorded: bool) -> None:
+        self._net: Any = copy
+        self._data, self._recorded = data, recorded
         self._timeline: Timeline | None = None
         self._gradient: Any = None
         self._wants_gradient = False
@@ -102,7 +101,6 @@ class _TracedStep:
         self.names = ParamNames([(view.key, view.start, view.stop) for view in self._views])
         self._random = self._net.random.get_state()
         self._counts = self._net.iteration_count, self._net.epoch_count
-        self._data = self._net.as_minibatch("trace", data, labels, not self._counts[0])
         self._net.step_input(self._data)  # which says where a loss is missing
         with self._at_work():
             self._vectors = nd.copy(self._net.params()), nd.copy(self._net.updater_state())

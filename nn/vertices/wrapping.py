@@ -33,7 +33,7 @@ class FrozenVertexRuntime(VertexRuntime):
         self.vertex: VertexRuntime = conf.runtime(conf, self.label, self.dtype)
         self.ends_backprop = self.vertex.ends_backprop
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, object]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Any, object]:
         return self.vertex.forward(xs, params, ctx)
 
     def backward(

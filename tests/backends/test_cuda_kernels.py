@@ -39,6 +39,7 @@ WINDOWS = {
     "whole image": window((4, 6), (4, 6)),
     "one column": window((8, 1), (3, 1), (2, 1), (1, 0)),
     "rounded up": make_rounded_up_window("test", (7, 8), (2, 3), (2, 2), (0, 1)),
+    "rounded up without padding": make_rounded_up_window("test", (6, 8), (3, 3), (2, 3), (0, 0)),
     "rounded up, larger than the image": make_rounded_up_window("test", (3, 3), (4, 5), (3, 3), (0, 0)),
     "window of padding alone": window((2, 2), (2, 2), (2, 2), (3, 3)),
 }

@@ -17,6 +17,7 @@ WINDOWS = {
     "dilated, padded, strided": Window((8, 7), (3, 2), (2, 1), (2, 3), (2, 1), (1, 2)),
     "1x1": Window((3, 4), (1, 1)),
     "rounded up": Window((7, 8), (2, 3), (2, 2), (1, 1), (0, 1), (1, 2), (1, 1)),
+    "rounded up without padding": Window((6, 8), (3, 3), (2, 3), (1, 1), (0, 0), (1, 1), (1, 1)),
     "rounded up, larger than the image": Window((3, 3), (4, 4), (3, 3), (1, 1), (0, 0), (1, 1), (1, 1)),
 }
 

@@ -159,7 +159,7 @@ layer { name: "side" type: "InnerProduct" bottom: "norm" top: "side" inner_produ
 layer { name: "squares" type: "EuclideanLoss" bottom: "side" bottom: "row" top: "squares" loss_weight: 0.5 }
 layer { name: "accuracy" type: "Accuracy" bottom: "ip" bottom: "label" top: "accuracy" }
 """
-"""All that draws or has a place of its own: shuffles, mirrors, crops, fillers, dropout, statistics of batches."""
+"""Everything that draws or has a place: shuffles, mirrors, crops, fillers, dropout, statistics of batches."""
 
 
 def write_everything(folder, pictures=13):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from . import graphs, noise, ours, pretrained, report, series, theirs
+from . import caffe, graphs, noise, ours, pretrained, report, series, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -23,7 +23,7 @@ from .rows import Row, mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
 RANDOM_NETWORKS = RANDOM_GRAPHS = 200
-RANDOM_SERIES = RANDOM_PRETRAINED = 100
+RANDOM_SERIES = RANDOM_PRETRAINED = RANDOM_CAFFE_NETS = 100
 NOT_THERE = 3
 """What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
@@ -81,6 +81,7 @@ def check(release: str, folder: Path) -> int:
     with timed("networks are made"):
         rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
         drawn, over_series = graphs.random_graphs(RANDOM_GRAPHS), series.random_series(RANDOM_SERIES)
+        drawn += caffe.random_nets(RANDOM_CAFFE_NETS)
         noisy, unlabelled = list(noise.noise_rows()), pretrained.random_pretrained(RANDOM_PRETRAINED)
     missing = forgotten([*(row.conf for row in rows), *(each.graph.conf for each in drawn)])
     verdicts = (

@@ -18,7 +18,7 @@ from nd.random import Random
 from nd.typing import Array, HostArray
 
 from ..layers.base import Counts, Shape
-from ..schema import Message
+from ..schema import Message, message_class
 
 DATA_LAYERS = {
     "Data": "database_layer:Data",
@@ -50,6 +50,11 @@ def data_layer_class(kind: str) -> type[DataLayer]:
     module, name = DATA_LAYERS[kind].split(":")
     layer: type[DataLayer] = getattr(import_module(f".{module}", __package__), name)
     return layer
+
+
+def _opened_again(kind: type[DataLayer], message: bytes, label: str, phase: str, dtype: str, folder: str) -> DataLayer:
+    """Return a layer that was pickled, at its beginning; what it draws with is part of its state."""
+    return kind(message_class("LayerParameter").FromString(message), label, phase, dtype, Random(1), folder)
 
 
 class DataLayer:
@@ -127,6 +132,18 @@ class DataLayer:
             self.restore(state)
             if "draws" in vars(self):
                 self.draws.set_state(state.get("drawn"))  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the message and the place: whoever reads it opens the source again."""
+        told = (self.message.SerializeToString(), self.label, self.phase, self.dtype, os.fspath(self._folder))
+        return _opened_again, (type(self), *told), self.pickled()
+
+    def pickled(self) -> dict[str, Any]:
+        """Return what there is beside the message: the place, and arrays that came from the caller."""
+        return {"place": self.get_state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.set_state(state["place"])
 
     def close(self) -> None:
         """Let go of files and arrays; a closed layer reads no more."""

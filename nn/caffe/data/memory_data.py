@@ -87,5 +87,12 @@ class MemoryData(DataLayer):
         """Take the place in the arrays, which `reset` has given before."""
         self._cursor = self.place(state, "cursor", self._arrays[0].shape[0] - 1 if self._arrays else 0)
 
+    def pickled(self) -> dict[str, Any]:
+        return {**super().pickled(), "arrays": [nd.to_host(nd.copy(array)) for array in self._arrays]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._arrays = [nd.as_array(array, self.dtype) for array in state["arrays"]]
+        super().__setstate__(state)
+
     def release(self) -> None:
         self._arrays = []

@@ -35,6 +35,8 @@ class BlobSpec(NamedTuple):
     """A FillerParameter; None for zeros, which is what Caffe's is by default."""
     learned: bool = True
     """Whether the solver trains it. False for statistics that the layer itself writes while it goes forward."""
+    values: Array | None = None
+    """Numbers with which it begins, in the place of a filler's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +80,13 @@ class CaffeLayerConf(VertexConf):
 
     def draw_own(self, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
         """Let the blobs that no other layer owns start as their fillers say."""
-        fillers = {spec.name: spec.filler for spec in self.blobs}
+        blobs = {spec.name: spec for spec in self.blobs}
         for view in views:
-            fill_blob(view.of(vector), fillers[view.spec.name], rng, f"{label}: blob {view.spec.name!r}")
+            spec = blobs[view.spec.name]
+            if spec.values is not None:
+                nd.assign(view.of(vector), nd.as_array(spec.values, nd.dtype_name(vector)))
+            else:
+                fill_blob(view.of(vector), spec.filler, rng, f"{label}: blob {view.spec.name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         blobs = [
@@ -125,6 +131,8 @@ class CaffeLayer(VertexRuntime):
     """Whether a top may be a bottom."""
     is_loss: ClassVar[bool] = False
     """Whether the first top has the weight 1 in the net's loss where the message says none."""
+    computes_again: ClassVar[bool] = True
+    """Whether a second backward pass may compute `forward` once more: the first one has used up what that kept."""
     not_forced: ClassVar[tuple[int, ...]] = ()
     """Bottoms that `force_backward` passes by: labels."""
 

@@ -280,7 +280,7 @@ class DepthwiseConvolution(Convolution):
 
     def groups(self, channels: int) -> int:
         groups, outputs = self.settings.group, self.settings.num_output
-        if groups not in (1, channels) or outputs % channels:
+        if groups not in (1, channels) or not channels or outputs % channels:
             raise ConfigurationError(
                 f"{self.label}: group must be the {channels} channels of the bottom, or not be there, and num_output a "
                 f"multiple of them, got group {groups} and num_output {outputs}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 from nd import ConfigurationError
@@ -11,7 +11,7 @@ from nd.typing import Array
 
 from ...layers.runtime import Params
 from ...vertices.runtime import VertexContext
-from .base import BlobSpec, CaffeLayer, Shape
+from .base import BlobSpec, CaffeLayer, Counts, Shape
 
 
 class Split(CaffeLayer):
@@ -55,7 +55,7 @@ class Silence(CaffeLayer):
     """Reads its bottoms so that they are no outputs of the net; has no tops. Source: BVLC Caffe, silence_layer.cpp."""
 
     pure = splits = True
-    bottoms = (1, None)
+    bottoms: ClassVar[Counts] = (1, None)
     tops = (0, 0)
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:

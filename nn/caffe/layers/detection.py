@@ -161,7 +161,8 @@ class DetectionOutput(CaffeLayer):
         places, classes, priors = bottoms
         boxes = count(priors, 2) // 4
         expected = boxes * self.kinds * 4, boxes * self.settings.num_classes
-        if places[0] != classes[0] or priors[1:2] != (2,) or expected != (count(places, 1), count(classes, 1)):
+        fit = len(places) > 0 and places[:1] == classes[:1] and priors[1:2] == (2,)
+        if not fit or expected != (count(places, 1), count(classes, 1)):
             raise ShapeError(
                 f"{self.label}: for priors {describe_shape(priors)} the bottoms must be [N, {expected[0]}] and "
                 f"[N, {expected[1]}], got {describe_shape(places)} and {describe_shape(classes)}."

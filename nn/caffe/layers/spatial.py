@@ -1,4 +1,4 @@
-"""Crop, Permute, ShuffleChannel, Upsample and Interp: numbers at other places."""
+"""Crop, Permute, Upsample and Interp: numbers at other places."""
 
 from __future__ import annotations
 
@@ -42,13 +42,17 @@ class Crop(CaffeLayer):
         self.settings = self.message.crop_param
 
     def may_split(self, training: bool) -> bool:
-        return self.axis(self.settings.axis, self.conf.bottoms[0]) > 0
+        return self._first(self.conf.bottoms[0]) > 0
+
+    def _first(self, shape: Shape) -> int:
+        """Return the first axis that is cut."""
+        return self.axis(self.settings.axis, shape)
 
     def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
         return [tuple(one.stop - one.start for one in self._slices(*bottoms))]
 
     def _slices(self, shape: Shape, like: Shape) -> tuple[slice, ...]:
-        first, offsets = self.axis(self.settings.axis, shape), list(self.settings.offset)
+        first, offsets = self._first(shape), list(self.settings.offset)
         if len(like) != len(shape):
             raise ShapeError(
                 f"{self.label}: both bottoms must have as many axes, got {describe_shape(shape)} and "
@@ -127,50 +131,6 @@ class Permute(CaffeLayer):
         if not ctx.needs_epsilons[0]:
             return [None]
         return [nd.permute(epsilon, tuple(map(cache.index, range(len(cache)))))]
-
-
-class ShuffleChannel(CaffeLayer):
-    """Channels in turn from each of `group` groups: the first of every group, then the second of every group.
-
-    Notes
-    -----
-    Source: ShuffleNet (Zhang and others 2017), shuffle_channel_layer.cpp.
-    """
-
-    pure = splits = True
-
-    def setup(self) -> None:
-        self.group = self.message.shuffle_channel_param.group
-        if self.group < 1:
-            raise ConfigurationError(f"{self.label}: group must be >= 1, got {self.group}.")
-
-    def top_shapes(self, bottoms: Sequence[Shape]) -> list[Shape]:
-        (shape,) = bottoms
-        if len(shape) < 2 or shape[1] % self.group:
-            raise ShapeError(
-                f"{self.label}: expected a bottom [N, C, ...] whose channels {self.group} groups divide, got "
-                f"{describe_shape(shape)}."
-            )
-        return [shape]
-
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, None]:
-        (x,) = xs
-        return self._shuffled(x, self.group, nd.buffer_like(x, ctx.buffer, "y")), None
-
-    def backward(
-        self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: VertexContext
-    ) -> list[Array | None]:
-        below = self.below(epsilon, 0, ctx)
-        if below is None:
-            return [None]
-        return [self._shuffled(epsilon, max(epsilon.shape[1] // self.group, 1), below)]
-
-    def _shuffled(self, x: Array, groups: int, out: Array) -> Array:
-        n, channels, *places = x.shape
-        there = nd.reshape_view(out, (n, channels // groups, groups, *places))
-        back = nd.permute(there, (0, 2, 1, *range(3, there.ndim)))
-        nd.assign(back, nd.reshape(x, (n, groups, channels // groups, *places)))
-        return out
 
 
 # ---- more places, or fewer

@@ -65,6 +65,23 @@ def check_transposed(rng):
     close(gradients[1], bias_gradient(delta), bias_gradient(abs(delta)))
 
 
+def check_transposed_groups(rng):
+    delta, W, _, window = drawn(rng, "grouped")  # W of the convolution that leads back: [groups, n, c, *kernel]
+    x, groups = numbers(rng, (delta.shape[0], W.shape[0] * W.shape[1], *window.out)), W.shape[0]
+    b, buffers = numbers(rng, (1, groups * W.shape[2])), Buffers()
+    z, saved = convolution.grouped_transposed(Convolution(laid(rng, x), laid(rng, W), b, window, buffers))
+    shift = b.reshape(1, -1, *(1,) * len(window.size)).astype(np.float64)
+    close(z, spread(x, W, window) + shift, spread(abs(x), abs(W), window) + abs(shift))
+
+    gradients = empty_laid(rng, W.shape), empty_laid(rng, b.shape)
+    given = DeconvolutionBack(laid(rng, delta), saved, window, gradients, buffers)
+    epsilon = convolution.grouped_transposed_back(given)
+    close(epsilon, convolved(delta, W, None, window), convolved(abs(delta), abs(W), None, window))
+    size = kernel_gradient(abs(delta), abs(x), groups, window)
+    close(gradients[0], kernel_gradient(delta, x, groups, window), size)
+    close(gradients[1], bias_gradient(delta), bias_gradient(abs(delta)))
+
+
 KINDS = ("depthwise", "grouped", "plain")
 
 
@@ -77,6 +94,10 @@ def test_transposed():
     sweep(check_transposed, FEW)
 
 
+def test_transposed_in_groups():
+    sweep(check_transposed_groups, FEW)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_forward_and_back_500_times(kind):
@@ -84,8 +105,9 @@ def test_forward_and_back_500_times(kind):
 
 
 @pytest.mark.slow
-def test_transposed_500_times():
-    sweep(check_transposed, MANY)
+@pytest.mark.parametrize("check", [check_transposed, check_transposed_groups])
+def test_transposed_500_times(check):
+    sweep(check, MANY)
 
 
 def test_series_as_images_are_convolved_over_one_axis(ran):

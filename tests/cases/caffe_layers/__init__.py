@@ -2,6 +2,7 @@
 
 from . import (
     activations,
+    channels,
     classes,
     convolution,
     copies,
@@ -12,7 +13,9 @@ from . import (
     labelled,
     losses,
     normalization,
+    outputs,
     pooling,
+    python,
     recurrent,
     reductions,
     regions,
@@ -27,6 +30,7 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
     sorted(
         {
             **activations.CASES,
+            **channels.CASES,
             **classes.CASES,
             **convolution.CASES,
             **copies.CASES,
@@ -37,7 +41,9 @@ CAFFE_CASES: dict[str, list[CaffeCase]] = dict(
             **labelled.CASES,
             **losses.CASES,
             **normalization.CASES,
+            **outputs.CASES,
             **pooling.CASES,
+            **python.CASES,
             **recurrent.CASES,
             **reductions.CASES,
             **regions.CASES,

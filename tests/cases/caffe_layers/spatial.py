@@ -1,4 +1,4 @@
-"""Rows for Crop, Permute, ShuffleChannel, Upsample and Interp."""
+"""Rows for Crop, Permute, Upsample and Interp."""
 
 import numpy as np
 
@@ -14,11 +14,6 @@ def interpolated(x, height, width):
         places = np.linspace(0, before - 1, length) if length > 1 else np.zeros(1)
         x = np.apply_along_axis(lambda line, at=places, n=before: np.interp(at, np.arange(n), line), axis, x)
     return x
-
-
-def shuffled(x, groups):
-    each = x.shape[1] // groups
-    return x[:, [group * each + number for number in range(each) for group in range(groups)]]
 
 
 def with_mask(rng):
@@ -106,20 +101,6 @@ CASES = {
         permutation("order: 0 order: 3", (0, 3, 1, 2)),
         permutation("order: 1", (1, 0, 2, 3), splits=False),
         permutation("", (0, 1, 2)[:2], (4, 3)),
-    ],
-    "ShuffleChannel": [
-        CaffeCase(
-            "of two groups",
-            "shuffle_channel_param { group: 2 }",
-            ((2, 6, 2, 3),),
-            lambda xs, params: [shuffled(xs[0], 2)],
-        ),
-        CaffeCase(
-            "of rows in three groups",
-            "shuffle_channel_param { group: 3 }",
-            ((4, 6),),
-            lambda xs, params: [shuffled(xs[0], 3)],
-        ),
     ],
     "Upsample": [
         CaffeCase(

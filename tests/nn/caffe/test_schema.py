@@ -79,6 +79,7 @@ FORKS = {  # by hand
     "PermuteParameter": ("permute_param", 202), "PriorBoxParameter": ("prior_box_param", 203),
     "DetectionOutputParameter": ("detection_output_param", 204), "NormalizeParameter": ("norm_param", 206),
     "InterpParameter": ("interp_param", 2143), "ROIPoolingParameter": ("roi_pooling_param", 8266711),
+    "ReorgParameter": ("reorg_param", 159),
 }  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 """What holds for every layer that brings data: each row of tests/cases/caffe_data.py is one test."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -92,6 +94,18 @@ def test_any_place_is_gone_on_from(name, sources):
         assert_same(minibatches(other, MINIBATCHES), expected)
         layer.set_state(state)
         assert_same(minibatches(layer, MINIBATCHES), expected)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_copy_opens_its_source_where_the_layer_is(name, sources, backend):
+    for taken in (0, 1, 5):
+        layer = made(name, sources)
+        minibatches(layer, taken)
+        twins = pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)
+        expected = minibatches(layer, MINIBATCHES)
+        for twin in twins:
+            assert (twin.label, twin.phase, twin.outputs) == (layer.label, layer.phase, layer.outputs)
+            assert_same(minibatches(twin, MINIBATCHES), expected)
 
 
 @pytest.mark.parametrize("name", ROWS)
