@@ -19,17 +19,19 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 TORCH_VENV := .torch/venv-$(TORCH)
+EXTRAS_VENV := $(VENV)/extras
 
 # Tests start hundreds of programs, each of which would compile the whole package where no bytecode may be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: backends-check onednn-check help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
+.PHONY: backends-check onednn-check help lenet test test-extras test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
 	bench-quick clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff, mypy, Pyright"
+	@echo "make test-extras  run Caffe's nets beside OpenCV, in an environment of their own"
 	@echo "make bench      measure against PyTorch, most of an hour; make bench-quick: some minutes, prints only"
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
@@ -52,6 +54,9 @@ onednn-check: $(VENV)/test
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
 	@$(MAKE) --no-print-directory cupy-slow
+
+test-extras: $(EXTRAS_VENV)/made
+	$(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
 
 backends-check: $(TORCH_VENV)/made
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \
@@ -121,6 +126,11 @@ $(TORCH_VENV)/made: $(VENV)/made pyproject.toml
 	@$(PYTHON) -m venv $(TORCH_VENV)
 	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,torch]" \
 		torch==$(TORCH)
+	@touch $@
+
+$(EXTRAS_VENV)/made: $(VENV)/made pyproject.toml
+	@$(PYTHON) -m venv $(EXTRAS_VENV)
+	$(EXTRAS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,opencv-check]"
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml

@@ -14,6 +14,7 @@ A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py r
 
 import contextlib
 import gc
+import importlib.util
 import inspect
 import logging
 import os
@@ -80,6 +81,8 @@ def pytest_collection_modifyitems(config, items):
     without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
     if config.getoption("--backend") != "array_api:torch":
         without.add("torch")
+    if importlib.util.find_spec("cv2") is None:
+        without.add("opencv")
     if config.getoption("--backend") != "cupy":
         without.add("cupy")
     elif not on_host():
@@ -214,6 +217,15 @@ def mnist_folder():
                 yield pathlib.Path(folder)
             return
     raise Absent("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
+
+
+@pytest.fixture
+def opencv():
+    """OpenCV, and nothing in its log: a test that asks for it runs where it is installed, by ``make test-extras``."""
+    import cv2
+
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    return cv2
 
 
 @pytest.fixture
