@@ -41,7 +41,7 @@ INNER: dict[str, str] = {
             "ways_back",
         ), _CONF,
     ),
-    **dict.fromkeys(("blob_at", "is_asked", "layer_number"), _NET),
+    **dict.fromkeys(("blob_at", "check_there", "forget_passes", "given_attributes", "is_asked", "set_up"), _NET),
     **dict.fromkeys(
         (
             "activates_parts", "ascends_since_1", "check_rows", "draw_axes", "drop_numbers", "drops_in_pretraining",
