@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -13,6 +13,7 @@ from ..conf.nodes import Source
 from ..step.passes import Arrival, ForwardPass, WayBack
 from ..step.step_input import StepInput
 from .assembly import LayerPlan
+from .recorded_forward import RecordedForward
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
@@ -58,6 +59,8 @@ class Passes:
         self._given: dict[int, Given] = {}  # node -> what it computed with last
         self._used: set[int] = set()  # nodes that have gone back since
         self._writers: dict[int, int] = {}  # blob -> layer that wrote it last
+        self._at_once: RecordedForward | None = RecordedForward(network)  # None once somebody has gone backward
+        self._adopts: Mapping[Source, Array] | None = None  # of a pass at once, what no layer has been given yet
         self._step = StepInput((nd.zeros(1, dtype=network.dtype),))
         self.callbacks: dict[str, list[LayerCallback]] = {
             hook: [] for hook in ("before_forward", "after_forward", "before_backward", "after_backward")
@@ -68,6 +71,9 @@ class Passes:
     def forward(self, start: int, stop: int, training: Sequence[bool]) -> float:
         """Run layers start .. stop, both included; return the sum of their losses."""
         loss = 0.0
+        if start == 0 and stop == len(self._layers) - 1 and self._may_run_at_once(training):
+            return self._run_at_once()
+        self._adopt()
         for number in range(start, stop + 1):
             self._call("before_forward", number)
             loss += self._forward(number, training[number])
@@ -83,15 +89,58 @@ class Passes:
             arrays = self._run(number, plan, training)
             for blob, array in zip(tops, arrays, strict=True):
                 blob.put("data", array)
-        self._writers.update(dict.fromkeys(plan.tops, number))
-        for blob in tops:
-            blob.missing = None
-        weighed = [(blob, weight) for blob, weight in zip(tops, plan.loss_weights, strict=True) if weight != 0.0]
+        return self._ended(number, plan, tops)
+
+    def _ended(self, number: int, plan: LayerPlan, tops: Sequence[Blob]) -> float:
+        """Note that a layer has written its tops; return its loss."""
+        for blob, top in zip(plan.tops, tops, strict=True):
+            self._writers[blob] = number
+            top.missing = None
         loss = 0.0
-        for blob, weight in weighed:
-            nd.fill(blob.read("diff"), weight)
-            loss += weight * nd.item(nd.sum(blob.read("data")))
+        for top, weight in zip(tops, plan.loss_weights, strict=True):
+            if weight != 0.0:
+                nd.fill(top.read("diff"), weight)
+                loss += weight * nd.item(nd.sum(top.read("data")))
         return loss
+
+    def _may_run_at_once(self, training: Sequence[bool]) -> bool:
+        """Tell whether nobody sees layers run one by one: no callback, nor a way back, which takes what they keep."""
+        listens = self.callbacks["before_forward"] or self.callbacks["after_forward"]
+        return self._at_once is not None and not listens and not any(training) and self._at_once.takes(self._features())
+
+    def _features(self) -> tuple[Array, ...]:
+        return tuple(
+            self._blobs[blob].read("data") for plan in self._layers if plan.data is not None for blob in plan.tops
+        )
+
+    def _run_at_once(self) -> float:
+        """Run all layers, those that bring data first."""
+        for plan in self._layers:
+            if plan.data is not None:
+                self._bring(plan, [self._blobs[blob] for blob in plan.tops])
+        arrays, loss = self._at_once.run(self._features()), 0.0  # type: ignore[union-attr]
+        self._adopts = arrays
+        for number, plan in enumerate(self._layers):
+            tops = [self._blobs[blob] for blob in plan.tops]
+            for output, blob in enumerate(tops if plan.data is None else ()):
+                blob.put("data", arrays[Source(plan.node or 0, output)])
+            loss += self._ended(number, plan, tops)
+        return loss
+
+    def _adopt(self) -> None:
+        """Have layers given what they computed with in a pass at once; they have kept nothing of it."""
+        if self._adopts is None:
+            return
+        features = iter(self._features())
+        arrays = {Source(-1 - number): x for number, x in enumerate(features)} | dict(self._adopts)
+        for plan in self._layers:
+            if plan.node is not None:
+                arrivals = {
+                    source: Arrival(x := arrays[source], None, x.shape[0] if x.ndim else 1) for source in plan.inputs
+                }
+                self._given[plan.node] = Given(arrivals, False, self._network.random.get_state())
+                self._used.add(plan.node)
+        self._adopts = None
 
     def _bring(self, plan: LayerPlan, tops: Sequence[Blob]) -> None:
         """Have a layer bring its next arrays; where it brings none, those that are there stay."""
@@ -133,6 +182,8 @@ class Passes:
 
     def backward(self, start: int, stop: int) -> None:
         """Take diffs of tops back, layers start .. stop, both included, against their order."""
+        self._adopt()
+        self._at_once = None
         for number in range(start, stop - 1, -1):
             self._call("before_backward", number)
             if self._goes_back[number] and self._layers[number].node is not None:
@@ -141,7 +192,7 @@ class Passes:
 
     def _backward(self, plan: LayerPlan) -> None:
         node = plan.node or 0
-        if node not in self._kept:
+        if node not in self._given:
             raise nd.ConfigurationError(f"{plan.label}: forward must come before backward. Call net.forward().")
         if node in self._used:
             self._compute_again(plan)
@@ -194,6 +245,7 @@ class Passes:
         """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
         for kept in (self._kept, self._given, self._used, self._writers):
             kept.clear()
+        self._adopts = None
 
     # ---- shapes
 
