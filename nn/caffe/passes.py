@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
@@ -60,7 +60,10 @@ class Passes:
         self._used: set[int] = set()  # nodes that have gone back since
         self._writers: dict[int, int] = {}  # blob -> layer that wrote it last
         self._at_once: RecordedForward | None = RecordedForward(network)  # None once somebody has gone backward
-        self._adopts: Mapping[Source, Array] | None = None  # of a pass at once, what no layer has been given yet
+        self._adopts: Sequence[Array] = ()  # of a pass at once, what no layer has been given yet
+        self._brought = [blobs[top] for plan in layers if plan.data is not None for top in plan.tops]
+        self._computed_blobs = [blobs[top] for plan in layers if plan.data is None for top in plan.tops]
+        self._last_writers = {top: number for number, plan in enumerate(layers) for top in plan.tops}
         self._step = StepInput((nd.zeros(1, dtype=network.dtype),))
         self.callbacks: dict[str, list[LayerCallback]] = {
             hook: [] for hook in ("before_forward", "after_forward", "before_backward", "after_backward")
@@ -89,58 +92,54 @@ class Passes:
             arrays = self._run(number, plan, training)
             for blob, array in zip(tops, arrays, strict=True):
                 blob.put("data", array)
-        return self._ended(number, plan, tops)
+        for number_of_blob, blob in zip(plan.tops, tops, strict=True):
+            self._writers[number_of_blob] = number
+            blob.missing = None
+        return self._loss_of(plan)
 
-    def _ended(self, number: int, plan: LayerPlan, tops: Sequence[Blob]) -> float:
-        """Note that a layer has written its tops; return its loss."""
-        for blob, top in zip(plan.tops, tops, strict=True):
-            self._writers[blob] = number
-            top.missing = None
+    def _loss_of(self, plan: LayerPlan) -> float:
+        """Return the sum of a layer's tops that are losses, times their weights, with which their diffs begin."""
         loss = 0.0
-        for top, weight in zip(tops, plan.loss_weights, strict=True):
+        for number, weight in zip(plan.tops, plan.loss_weights, strict=True):
             if weight != 0.0:
-                nd.fill(top.read("diff"), weight)
-                loss += weight * nd.item(nd.sum(top.read("data")))
+                nd.fill(self._blobs[number].read("diff"), weight)
+                loss += weight * nd.item(nd.sum(self._blobs[number].read("data")))
         return loss
 
     def _may_run_at_once(self, training: Sequence[bool]) -> bool:
         """Tell whether nobody sees layers run one by one: no callback, nor a way back, which takes what they keep."""
+        if self._at_once is None or not self._at_once.can_be or any(training):
+            return False
         listens = self.callbacks["before_forward"] or self.callbacks["after_forward"]
-        return self._at_once is not None and not listens and not any(training) and self._at_once.takes(self._features())
-
-    def _features(self) -> tuple[Array, ...]:
-        return tuple(
-            self._blobs[blob].read("data") for plan in self._layers if plan.data is not None for blob in plan.tops
-        )
+        return not listens and bool(self._brought) and all(blob.shape for blob in self._brought)
 
     def _run_at_once(self) -> float:
         """Run all layers, those that bring data first."""
         for plan in self._layers:
             if plan.data is not None:
                 self._bring(plan, [self._blobs[blob] for blob in plan.tops])
-        arrays, loss = self._at_once.run(self._features()), 0.0  # type: ignore[union-attr]
-        self._adopts = arrays
-        for number, plan in enumerate(self._layers):
-            tops = [self._blobs[blob] for blob in plan.tops]
-            for output, blob in enumerate(tops if plan.data is None else ()):
-                blob.put("data", arrays[Source(plan.node or 0, output)])
-            loss += self._ended(number, plan, tops)
-        return loss
+        features = tuple(blob.read("data") for blob in self._brought)
+        self._adopts = arrays = self._at_once.run(features)  # type: ignore[union-attr]
+        for blob, array in zip(self._computed_blobs, arrays, strict=True):
+            blob.put("data", array)
+        for blob in self._blobs:
+            blob.missing = None
+        self._writers.update(self._last_writers)
+        return sum(map(self._loss_of, self._layers), 0.0)
 
     def _adopt(self) -> None:
         """Have layers given what they computed with in a pass at once; they have kept nothing of it."""
-        if self._adopts is None:
+        if not self._adopts:
             return
-        features = iter(self._features())
-        arrays = {Source(-1 - number): x for number, x in enumerate(features)} | dict(self._adopts)
+        arrays = {Source(-1 - number): blob.read("data") for number, blob in enumerate(self._brought)}
+        arrays.update(zip(self._at_once.sources, self._adopts, strict=True))  # type: ignore[union-attr]
         for plan in self._layers:
             if plan.node is not None:
-                arrivals = {
-                    source: Arrival(x := arrays[source], None, x.shape[0] if x.ndim else 1) for source in plan.inputs
-                }
+                given = ((source, arrays[source]) for source in plan.inputs)
+                arrivals = {source: Arrival(x, None, x.shape[0] if x.ndim else 1) for source, x in given}
                 self._given[plan.node] = Given(arrivals, False, self._network.random.get_state())
                 self._used.add(plan.node)
-        self._adopts = None
+        self._adopts = ()
 
     def _bring(self, plan: LayerPlan, tops: Sequence[Blob]) -> None:
         """Have a layer bring its next arrays; where it brings none, those that are there stay."""
@@ -245,7 +244,7 @@ class Passes:
         """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
         for kept in (self._kept, self._given, self._used, self._writers):
             kept.clear()
-        self._adopts = None
+        self._adopts = ()
 
     # ---- shapes
 

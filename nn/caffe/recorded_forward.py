@@ -35,20 +35,24 @@ class RecordedForward:
         self._recordings = nd.Recordings(network.dtype, pure=True)
         self._propagation: Propagation | None = None
         self._params: list[dict[str, Array]] = []  # that the recordings read
+        self.sources: list[Source] = []
 
-    def takes(self, features: Sequence[Array]) -> bool:
-        """Tell whether a pass can be recorded: of pure layers, on arrays with axes."""
-        pure = self._network.engine.shared_nodes.pure
-        return pure and not state.eager and bool(features) and all(x.ndim for x in features)
+    @property
+    def can_be(self) -> bool:
+        """Whether passes can be recorded now: all layers are pure, and nobody follows every operation."""
+        return self._network.engine.shared_nodes.pure and not state.eager
 
-    def run(self, features: tuple[Array, ...]) -> Mapping[Source, Array]:
-        """Return what all nodes give for the arrays of all inputs, in memory that the next pass uses again."""
+    def run(self, features: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return what all nodes give for the arrays ``[N, ...]`` of all inputs, in memory that the next pass reuses.
+
+        In the order of `sources`, which are there after the first pass.
+        """
         params = self._network.engine.propagation.params
         if self._propagation is None or not _same(params, self._params):
             self._begin(params)
         step = StepInput(features)
-        sources, arrays = self._sources, self._recordings.run(step.key, partial(self._compute, step), step.arrays)
-        return dict(zip(sources, arrays, strict=True))
+        arrays: tuple[Array, ...] = self._recordings.run(step.key, partial(self._compute, step), step.arrays)
+        return arrays
 
     def _begin(self, params: Sequence[Mapping[str, Array]]) -> None:
         """Take parameters, which may since be those of another net; what was recorded read others."""
@@ -60,11 +64,11 @@ class RecordedForward:
             {name: nd.traceable(view) for name, view in views.items()} for views in self._params
         ]
         nodes = self._propagation.nodes
-        self._sources = [Source(node.position, output) for node in nodes for output in range(node.outputs)]
+        self.sources = [Source(node.position, output) for node in nodes for output in range(node.outputs)]
 
     def _compute(self, step: StepInput, arrays: StepArrays) -> tuple[Any, ...]:
         passed = self._propagation.forward(step.with_arrays(arrays), False)  # type: ignore[union-attr]
-        return tuple(passed.arrivals[source].x for source in self._sources)
+        return tuple(passed.arrivals[source].x for source in self.sources)
 
 
 def _same(params: Sequence[Mapping[str, Array]], others: Sequence[Mapping[str, Array]]) -> bool:
