@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 from nd import ConfigurationError
