@@ -13,6 +13,7 @@ from ..conf.nodes import Source
 from ..step.passes import Arrival, ForwardPass, WayBack
 from ..step.step_input import StepInput
 from .assembly import LayerPlan
+from .recorded_forward import RecordedForward
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
@@ -58,6 +59,11 @@ class Passes:
         self._given: dict[int, Given] = {}  # node -> what it computed with last
         self._used: set[int] = set()  # nodes that have gone back since
         self._writers: dict[int, int] = {}  # blob -> layer that wrote it last
+        self._at_once: RecordedForward | None = RecordedForward(network)  # None once somebody has gone backward
+        self._adopts: Sequence[Array] = ()  # of a pass at once, what no layer has been given yet
+        self._brought = [blobs[top] for plan in layers if plan.data is not None for top in plan.tops]
+        self._computed_blobs = [blobs[top] for plan in layers if plan.data is None for top in plan.tops]
+        self._last_writers = {top: number for number, plan in enumerate(layers) for top in plan.tops}
         self._step = StepInput((nd.zeros(1, dtype=network.dtype),))
         self.callbacks: dict[str, list[LayerCallback]] = {
             hook: [] for hook in ("before_forward", "after_forward", "before_backward", "after_backward")
@@ -68,6 +74,9 @@ class Passes:
     def forward(self, start: int, stop: int, training: Sequence[bool]) -> float:
         """Run layers start .. stop, both included; return the sum of their losses."""
         loss = 0.0
+        if start == 0 and stop == len(self._layers) - 1 and self._may_run_at_once(training):
+            return self._run_at_once()
+        self._adopt()
         for number in range(start, stop + 1):
             self._call("before_forward", number)
             loss += self._forward(number, training[number])
@@ -83,15 +92,54 @@ class Passes:
             arrays = self._run(number, plan, training)
             for blob, array in zip(tops, arrays, strict=True):
                 blob.put("data", array)
-        self._writers.update(dict.fromkeys(plan.tops, number))
-        for blob in tops:
+        for number_of_blob, blob in zip(plan.tops, tops, strict=True):
+            self._writers[number_of_blob] = number
             blob.missing = None
-        weighed = [(blob, weight) for blob, weight in zip(tops, plan.loss_weights, strict=True) if weight != 0.0]
+        return self._loss_of(plan)
+
+    def _loss_of(self, plan: LayerPlan) -> float:
+        """Return the sum of a layer's tops that are losses, times their weights, with which their diffs begin."""
         loss = 0.0
-        for blob, weight in weighed:
-            nd.fill(blob.read("diff"), weight)
-            loss += weight * nd.item(nd.sum(blob.read("data")))
+        for number, weight in zip(plan.tops, plan.loss_weights, strict=True):
+            if weight != 0.0:
+                nd.fill(self._blobs[number].read("diff"), weight)
+                loss += weight * nd.item(nd.sum(self._blobs[number].read("data")))
         return loss
+
+    def _may_run_at_once(self, training: Sequence[bool]) -> bool:
+        """Tell whether nobody sees layers run one by one: no callback, nor a way back, which takes what they keep."""
+        if self._at_once is None or not self._at_once.can_be or any(training):
+            return False
+        listens = self.callbacks["before_forward"] or self.callbacks["after_forward"]
+        return not listens and bool(self._brought) and all(blob.shape for blob in self._brought)
+
+    def _run_at_once(self) -> float:
+        """Run all layers, those that bring data first."""
+        for plan in self._layers:
+            if plan.data is not None:
+                self._bring(plan, [self._blobs[blob] for blob in plan.tops])
+        features = tuple(blob.read("data") for blob in self._brought)
+        self._adopts = arrays = self._at_once.run(features)  # type: ignore[union-attr]
+        for blob, array in zip(self._computed_blobs, arrays, strict=True):
+            blob.put("data", array)
+        for blob in self._blobs:
+            blob.missing = None
+        self._writers.update(self._last_writers)
+        return sum(map(self._loss_of, self._layers), 0.0)
+
+    def _adopt(self) -> None:
+        """Have layers given what they computed with in a pass at once; they have kept nothing of it."""
+        if not self._adopts:
+            return
+        arrays = {Source(-1 - number): blob.read("data") for number, blob in enumerate(self._brought)}
+        arrays.update(zip(self._at_once.sources, self._adopts, strict=True))  # type: ignore[union-attr]
+        for plan in self._layers:
+            if plan.node is not None:
+                given = ((source, arrays[source]) for source in plan.inputs)
+                arrivals = {source: Arrival(x, None, x.shape[0] if x.ndim else 1) for source, x in given}
+                self._given[plan.node] = Given(arrivals, False, self._network.random.get_state())
+                self._used.add(plan.node)
+        self._adopts = ()
 
     def _bring(self, plan: LayerPlan, tops: Sequence[Blob]) -> None:
         """Have a layer bring its next arrays; where it brings none, those that are there stay."""
@@ -133,6 +181,8 @@ class Passes:
 
     def backward(self, start: int, stop: int) -> None:
         """Take diffs of tops back, layers start .. stop, both included, against their order."""
+        self._adopt()
+        self._at_once = None
         for number in range(start, stop - 1, -1):
             self._call("before_backward", number)
             if self._goes_back[number] and self._layers[number].node is not None:
@@ -141,7 +191,7 @@ class Passes:
 
     def _backward(self, plan: LayerPlan) -> None:
         node = plan.node or 0
-        if node not in self._kept:
+        if node not in self._given:
             raise nd.ConfigurationError(f"{plan.label}: forward must come before backward. Call net.forward().")
         if node in self._used:
             self._compute_again(plan)
@@ -194,6 +244,7 @@ class Passes:
         """Forget what layers have kept: blobs now show another pass, a solver's, from which none can go back."""
         for kept in (self._kept, self._given, self._used, self._writers):
             kept.clear()
+        self._adopts = ()
 
     # ---- shapes
 
