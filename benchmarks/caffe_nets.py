@@ -214,7 +214,9 @@ def show(title: str, best: dict[str, tuple[float, float]], reference: str) -> No
     wall, cpu = best[reference]
     print(title)
     for name, (its_wall, its_cpu) in best.items():
-        ratios = "" if name == reference else f"   speed x {wall / its_wall:.2f}, by processor time x {cpu / its_cpu:.2f}"
+        ratios = (
+            "" if name == reference else f"   speed x {wall / its_wall:.2f}, by processor time x {cpu / its_cpu:.2f}"
+        )
         print(f"  {name:<24} {its_wall:9.3f} ms {its_cpu:9.3f} ms of processors{ratios}", flush=True)
 
 

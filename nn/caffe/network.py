@@ -96,13 +96,17 @@ class CaffeNetwork(Network):
                 self._update(result)
             except BaseException:
                 if self.iteration_count == iteration:
-                    with Held():
-                        self.random.set_state(drawn)
-                        for array, before in zip(self._statistics(), statistics, strict=True):
-                            nd.assign(array, before)
+                    self._put_back(drawn, statistics)
                 raise
             guard.ended(self)
             return result
+
+    def _put_back(self, drawn: tuple[int, int], statistics: Sequence[Array]) -> None:
+        """Put generator and statistics back where they were before a step that was not taken."""
+        with Held():
+            self.random.set_state(drawn)
+            for array, before in zip(self._statistics(), statistics, strict=True):
+                nd.assign(array, before)
 
     def _statistics(self) -> list[Array]:
         """Return views ``[n]`` of the parameters that layers write themselves while they go forward."""

@@ -98,12 +98,16 @@ class RecordedSteps:
                 self._hand_over(arrays[-1], result)
             except BaseException as error:
                 if network.iteration_count == count and not isinstance(error, nd.NumericError):
-                    with Held():
-                        for layer, place in zip(net.data_layers, places, strict=True):
-                            layer.set_state(place)
+                    self._put_back(places)
                 raise
             net.loss = loss = result.score
             return loss, result
+
+    def _put_back(self, places: Sequence[Any]) -> None:
+        """Have the readers bring again what a step that was not taken has read."""
+        with Held():
+            for layer, place in zip(self._net.data_layers, places, strict=True):
+                layer.set_state(place)
 
     def _on_backend(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         network = self._net.network
