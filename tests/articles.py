@@ -22,8 +22,6 @@ FILES = {
     "Beyond the articles": ("beyond",),
 }
 """Heading on the page -> files of cases, in their order."""
-LATER = "with `nn.caffe`"
-"""What an item says that comes with Caffe's Net."""
 DECLINED = "not here: "
 HEAD = "| # | in the article | here | shown |\n|---|---|---|---|\n"
 MARK = "# %% "
@@ -49,7 +47,7 @@ class Item(NamedTuple):
 
     @property
     def reason(self):
-        """Why it is not there; None where it is, or comes later."""
+        """Why it is not there; None where it is."""
         return self.here.removeprefix(DECLINED) if self.here.startswith(DECLINED) else None
 
     @property

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.articles import DECLINED, FILES, FOLDER, LATER, PAGE, items_of, run, written
+from tests.articles import DECLINED, FILES, FOLDER, PAGE, items_of, run, written
 from tests.cells import run_all
 
 COUNTS = {
@@ -54,14 +54,14 @@ def test_what_is_here_runs(heading):
 def test_what_is_here_is_asserted(heading):
     plain = re.compile(r"^\s*(assert|near\(|with refused\()", re.MULTILINE)
     assert [item.number for item in code_of(heading) if not plain.search(item.code)] == []
-    assert [item.number for item in code_of(heading) if item.here.startswith(DECLINED) or item.here == LATER] == []
+    assert [item.number for item in code_of(heading) if item.here.startswith(DECLINED)] == []
 
 
 @HEADINGS
-def test_what_is_not_here_says_why_or_comes_with_caffe(heading):
+def test_what_is_not_here_says_why(heading):
     absent = [item for item in items_of(heading) if not item.present]
-    assert [item.number for item in absent if item.reason is None and item.here != LATER] == []
-    assert [item.number for item in absent if len((item.reason or "one of those later").split()) < FEWEST_WORDS] == []
+    assert [item.number for item in absent if item.reason is None] == []
+    assert [item.number for item in absent if len((item.reason or "").split()) < FEWEST_WORDS] == []
     assert [item.number for item in absent if item.shown] == []
 
 

@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
 COPIED = ("backends", "nd", "ndwright", "nn", "optimize", "tests", "pyproject.toml")
 LISTS = (
-    "Add a layer", "Add a vertex", "Add an activation", "Add a loss", "Add an updater", "Add an op", "Add a backend",
+    "Add a layer", "Add a vertex", "Add a layer of Caffe", "Add an activation", "Add a loss", "Add an updater",
+    "Add an op", "Add a backend",
 )  # fmt: skip
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

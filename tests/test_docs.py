@@ -85,10 +85,15 @@ def check_block(page, block, capsys):
     names = run(page, block)
     printed = capsys.readouterr().out
     if "net" in names:
-        assert np.isfinite(nd.to_host(names["net"].params())).all()
+        assert all(np.isfinite(nd.to_host(array)).all() for array in parameters_of(names["net"]))
     for name, check in CHECKS.items():
         if name in names:
             check(names, printed, lambda: run(page, block))
+
+
+def parameters_of(net):
+    """Return the flat vector of a network, or the arrays of Caffe's Net."""
+    return [blob.data for blob in net.learnable_params] if isinstance(net.params, dict) else [net.params()]
 
 
 def of_lenet(names, printed, repeat):

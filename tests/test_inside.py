@@ -16,8 +16,8 @@ def of_pages(test):
     return pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])(test)
 
 
-def test_there_are_four():
-    assert {page.name for page in PAGES} >= {"fit.md", "backprop.md", "lenet.md", "loop.md"}
+def test_there_are_five():
+    assert {page.name for page in PAGES} >= {"fit.md", "backprop.md", "lenet.md", "loop.md", "net.md"}
 
 
 @of_pages

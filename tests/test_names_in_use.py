@@ -25,6 +25,7 @@ _LAYER = "a layer or vertex says it of itself to the network that runs it: docum
 _DATA = "between data sets, iterators and normalizers: for classes that build on theirs"
 _CONF = "a configuration says it of itself to the network that is made of it"
 _BUILDER = "a configuration says it of itself to its Builder: documented there"
+_NET = "between a net of Caffe's, its blobs and a solver's steps"
 _OPTIMIZER = "between fit, its optimizer and the updaters"
 INNER: dict[str, str] = {
     **dict.fromkeys(("abandon", "belong_to_model", "post_updater", "resting", "set_updaters"), _OPTIMIZER),
@@ -40,6 +41,7 @@ INNER: dict[str, str] = {
             "ways_back",
         ), _CONF,
     ),
+    **dict.fromkeys(("blob_at", "check_there", "forget_passes", "given_attributes", "is_asked", "set_up"), _NET),
     **dict.fromkeys(
         (
             "activates_parts", "ascends_since_1", "check_rows", "draw_axes", "drop_numbers", "drops_in_pretraining",

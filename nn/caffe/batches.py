@@ -20,8 +20,9 @@ def forward_all(net: RunningNet, blobs: Sequence[str], arrays: Mapping[str, Any]
     names = [check_choice("forward_all", "blob", name, net.blobs) for name in dict.fromkeys([*net.outputs, *blobs])]
     parts: dict[str, list[Array]] = {name: [] for name in names}
     for batch, rows in _minibatches("forward_all", net, arrays, net.inputs):
-        net.forward(list(blobs), **batch)
-        _collect("forward_all", net, parts, "data", rows)
+        with net.network.lock:  # results are the net's memory until they are copied
+            net.forward(list(blobs), **batch)
+            _collect("forward_all", net, parts, "data", rows)
     return _joined(parts)
 
 
@@ -36,10 +37,11 @@ def forward_backward_all(
     epsilons = {name: values for name, values in arrays.items() if name not in net.inputs}
     wanted = [*net.inputs, *(net.outputs if epsilons else ())]
     for batch, rows in _minibatches(who, net, {**given, **epsilons}, wanted):
-        net.forward(list(blobs), **{name: batch[name] for name in net.inputs})
-        net.backward(list(diffs), **{name: batch[name] for name in epsilons})
-        _collect(who, net, data, "data", rows)
-        _collect(who, net, gradients, "diff", rows)
+        with net.network.lock:
+            net.forward(list(blobs), **{name: batch[name] for name in net.inputs})
+            net.backward(list(diffs), **{name: batch[name] for name in epsilons})
+            _collect(who, net, data, "data", rows)
+            _collect(who, net, gradients, "diff", rows)
     return _joined(data), _joined(gradients)
 
 

@@ -14,9 +14,10 @@ from nd.typing import Array
 
 from .blobs import MOST_AXES, MOST_ELEMENTS
 from .layers.base import Shape
+from .uncopied import Uncopied
 
 
-class Blob(metaclass=ExplainedType):
+class Blob(Uncopied, metaclass=ExplainedType):
     """Data and diff of one shape. What they return is the memory that the net computes with: writing it changes that.
 
     Parameters
@@ -32,6 +33,8 @@ class Blob(metaclass=ExplainedType):
     Source: BVLC Caffe, blob.hpp and pycaffe's Blob. A net keeps the arrays of its own layers where nobody has asked for
     `data` yet; whoever has it keeps seeing what later passes write.
     """
+
+    instead = "Copy its arrays, nd.copy(blob.data)."
 
     def __init__(
         self, name: str, shape: Sequence[int], dtype: str, on_backend: Callable[[], AbstractContextManager[object]]

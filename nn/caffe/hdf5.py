@@ -21,6 +21,7 @@ from nd.extras import optional
 from nd.files.archives import reading_arrays, write_arrays
 from nd.files.reading import most_unpacked, regular_file
 from nd.files.writing import FileKind, Target, replacing
+from nd.interrupts import Held
 from nd.typing import Array
 
 ENDINGS = (".h5", ".hdf5")
@@ -68,7 +69,7 @@ def read_hdf5(path: str | os.PathLike[str], isolated: bool = False) -> Hdf5Conte
 def write_hdf5(target: Target, arrays: Mapping[str, Array], texts: Mapping[str, str] | None = None) -> None:
     """Write arrays and texts by path, whole or not at all; groups are made as paths need them."""
     library = optional("write_hdf5", "h5py", "h5py", "caffe")
-    with replacing("write_hdf5", target, _KIND) as file, library.File(file, "w") as content:
+    with replacing("write_hdf5", target, _KIND) as file, Held(), library.File(file, "w") as content:
         for path, array in arrays.items():
             content.create_dataset(path, data=nd.to_host(array))
         for path, text in (texts or {}).items():
@@ -79,7 +80,7 @@ def write_hdf5(target: Target, arrays: Mapping[str, Array], texts: Mapping[str, 
 def _read(path: str, library: Any) -> Hdf5Content:
     content = Hdf5Content({}, {})
     try:
-        with library.File(path, "r") as file:
+        with Held(), library.File(path, "r") as file:  # which drops a Ctrl-C that comes as it lets go of its handles
             datasets: dict[str, Any] = {}
             file.visititems(lambda name, item: datasets.update({name: item}) if hasattr(item, "nbytes") else None)
             _check_sizes(path, datasets)

@@ -92,6 +92,9 @@ class Net(RunningNet, metaclass=ExplainedType):
 
     A net can be pickled and copied: parameters, diffs, blobs, generator, and where its layers of data are, which open
     their sources again. A copy shares nothing, has no callbacks and no solver; its first pass must go forward.
+
+    Threads take turns, pass by pass. What `forward` and `backward` return is the net's memory, that of `forward_all` a
+    copy: threads with arrays of their own call that.
     """
 
     @checked

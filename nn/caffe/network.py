@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.dataset import MultiDataSet
 from nd.interrupts import Held
-from nd.random import drawing
-from nd.state import Restoring
+from nd.state import InForce, Restoring
 from nd.typing import Array
 from optimize.step import StepResult
 
@@ -81,12 +81,13 @@ class CaffeNetwork(Network):
         Raises
         ------
         NumericError
-            The loss or the gradient is not finite. Nothing has changed but statistics of batches.
+            The loss or the gradient is not finite. Nothing has changed, as after any other error.
         """
-        with self.lock, Restoring(), self.engine.on_backend(), drawing(self.random):
+        with self.lock, Restoring(), self.engine.on_backend(), InForce(None, self.random):
             iteration, guard = self.iteration_count, self.updater.guard
             drawn = self.random.get_state()
             guard.begin(self.random, drawn)
+            statistics = [nd.copy(array) for array in self._statistics()]
             try:
                 result = self.engine.gradients.compute_sum(steps, iteration, self.epoch_count, on_forward)
                 self.engine.last = result = result._replace(divisor=divisor, known_score=None)
@@ -95,10 +96,32 @@ class CaffeNetwork(Network):
                 self._update(result)
             except BaseException:
                 if self.iteration_count == iteration:
-                    self.random.set_state(drawn)
+                    self._put_back(drawn, statistics)
                 raise
             guard.ended(self)
             return result
+
+    def _put_back(self, drawn: tuple[int, int], statistics: Sequence[Array]) -> None:
+        """Put generator and statistics back where they were before a step that was not taken."""
+        with Held():
+            self.random.set_state(drawn)
+            for array, before in zip(self._statistics(), statistics, strict=True):
+                nd.assign(array, before)
+
+    def _statistics(self) -> list[Array]:
+        """Return views ``[n]`` of the parameters that layers write themselves while they go forward."""
+        return [self.engine.vectors.params[0, start:stop] for start, stop in self._written]
+
+    @cached_property
+    def _written(self) -> list[tuple[int, int]]:
+        """Where these begin and end."""
+        stretches: list[tuple[int, int]] = []
+        for view in self.engine.vectors.layout.views:
+            blobs = self.conf.nodes[view.layer].conf.blobs  # type: ignore[union-attr]
+            if any(spec.name == view.spec.name and not spec.learned for spec in blobs):
+                begun = stretches.pop()[0] if stretches and stretches[-1][1] == view.start else view.start
+                stretches.append((begun, view.stop))
+        return stretches
 
     def _update(self, result: StepResult) -> None:
         """Update the parameters and count it; Ctrl-C waits until both are done."""

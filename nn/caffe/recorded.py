@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.checks import check_choice
+from nd.interrupts import Held
 from nd.typing import Array
 from optimize.step import StepResult
 
@@ -79,18 +80,34 @@ class RecordedSteps:
         Raises
         ------
         NumericError
-            A loss or the gradient is not finite. Parameters and history are as they were.
+            A loss or the gradient is not finite. Parameters and history are as they were; readers are behind it.
+
+        Notes
+        -----
+        Where a step ends otherwise, by Ctrl-C or an error, the next one begins with the same minibatches.
         """
-        net = self._net
-        arrays = [self._on_backend(self.features()) for _ in range(minibatches)]
-        steps = [StepInput(features, share=1.0) for features in arrays]
+        net, network = self._net, self._net.network
         hooks = [hook for hook, functions in net.callbacks.items() if functions]
         calls = NodeCalls(self._hear, hooks) if hooks else None
-        result = net.network.take_step(steps, minibatches, calls, on_gradient)
-        self._hand_over(arrays[-1], result)
-        loss = result.score
-        net.loss = loss
-        return loss, result
+        with network.lock:  # readers too are for one thread at a time
+            count, places = network.iteration_count, [layer.get_state() for layer in net.data_layers]
+            try:
+                arrays = [self._on_backend(self.features()) for _ in range(minibatches)]
+                steps = [StepInput(features, share=1.0) for features in arrays]
+                result = network.take_step(steps, minibatches, calls, on_gradient)
+                self._hand_over(arrays[-1], result)
+            except BaseException as error:
+                if network.iteration_count == count and not isinstance(error, nd.NumericError):
+                    self._put_back(places)
+                raise
+            net.loss = loss = result.score
+            return loss, result
+
+    def _put_back(self, places: Sequence[Any]) -> None:
+        """Have the readers bring again what a step that was not taken has read."""
+        with Held():
+            for layer, place in zip(self._net.data_layers, places, strict=True):
+                layer.set_state(place)
 
     def _on_backend(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         network = self._net.network

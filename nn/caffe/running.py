@@ -81,9 +81,10 @@ class RunningNet(NetStructure):
         self._check_blobs("forward", blobs)
         if inputs:
             self._check_names("forward", "inputs", inputs, self.inputs)
-        for name, values in inputs.items():
-            self.blobs[name].write("data", values)
-        self.forward_from_to(first, last)
+        with self.network.lock:  # no other thread's arrays come between
+            for name, values in inputs.items():
+                self.blobs[name].write("data", values)
+            self.forward_from_to(first, last)
         tops = self.outputs if end is None else self.top_names[self._plans[last].name]
         return {name: self.blobs[name].data for name in dict.fromkeys([*tops, *(blobs or ())])}
 
@@ -111,9 +112,10 @@ class RunningNet(NetStructure):
         if epsilons:
             names = self.outputs if start is None else self.top_names[self._plans[first].name]
             self._check_names("backward", "outputs", epsilons, names)
-        for name, values in epsilons.items():
-            self.blobs[name].write("diff", values)
-        self.backward_from_to(first, last)
+        with self.network.lock:
+            for name, values in epsilons.items():
+                self.blobs[name].write("diff", values)
+            self.backward_from_to(first, last)
         bottoms = self.inputs if end is None else self.bottom_names[self._plans[last].name]
         return {name: self.blobs[name].diff for name in dict.fromkeys([*bottoms, *(diffs or ())])}
 

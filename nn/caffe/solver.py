@@ -28,6 +28,7 @@ from .solving.rates import PolicyRate
 from .solving.smoothing import SmoothedLoss
 from .solving.updates import regularizations_for, updater_for
 from .text import parse_text
+from .uncopied import Uncopied
 from .upgrade import upgrade_solver
 
 LOGGER = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ def _message_of(source: Any) -> Message:
     return source
 
 
-class Solver(metaclass=ExplainedType):
+class Solver(Uncopied, metaclass=ExplainedType):
     """Caffe's solver.
 
     Parameters
@@ -92,6 +93,8 @@ class Solver(metaclass=ExplainedType):
     that is not finite raises NumericError, with everything as it was; the backend decides on what is computed, not
     `solver_mode`; the norm that `clip_gradients` sees is that of the divided gradient, against a norm divided likewise.
     """
+
+    instead = "Write a snapshot, and restore another solver from it."
 
     def __init__(self, param: Message, *, dtype: str = "float32", folder: str | os.PathLike[str] = "") -> None:
         self.param, self._folder = param, folder
@@ -160,27 +163,32 @@ class Solver(metaclass=ExplainedType):
         NumericError
             A loss or a gradient is not finite: parameters, history and count are as they were before that step.
         """
-        param, start, stop = self.param, self.iter, self.iter + n
+        param, start, self._stopped = self.param, self.iter, False
         smoothed = SmoothedLoss(param.average_loss, start)
-        since, began = start, time.perf_counter()
-        while self.iter < stop and not self._stopped:
-            number = self.iter
-            if self._is_test_due(number):
-                self.test_all()
+        shown = start, time.perf_counter()
+        for _ in range(n):
+            with self.net.network.lock:  # other threads' steps come before or after
+                number = self.iter
+                if self._is_test_due(number):
+                    self.test_all()
                 if self._stopped:
                     break
-            for function in self._on_start:
-                function()
-            loss, _ = self.net.steps.take(param.iter_size, self._gradients_ready if self._on_gradients else None)
-            smoothed.add(loss, number)
-            if param.display and number % param.display == 0:
-                now = time.perf_counter()
-                self._display(number, smoothed.value, number - since, now - began)
-                since, began = number, now
-            self._act(self._action())
-            if param.snapshot and self.iter % param.snapshot == 0 and not self._stopped:
-                self.snapshot()
+                smoothed.add(self._take(), number)
+                if param.display and number % param.display == 0:
+                    shown = self._display(number, smoothed.value, *shown)
+                self._act(self._action())
+                if self._stopped:
+                    break
+                if param.snapshot and self.iter % param.snapshot == 0:
+                    self.snapshot()
+        self.net.network.updater.guard.check(self.net.network)
         return smoothed.value if self.iter > start else float("nan")
+
+    def _take(self) -> float:
+        for function in self._on_start:
+            function()
+        loss, _ = self.net.steps.take(self.param.iter_size, self._gradients_ready if self._on_gradients else None)
+        return loss
 
     def _gradients_ready(self, result: Any) -> None:
         result.gradient()
@@ -196,10 +204,13 @@ class Solver(metaclass=ExplainedType):
             self.snapshot()
         self._stopped = self._stopped or action == "stop"
 
-    def _display(self, number: int, loss: float, since: int, seconds: float) -> None:
-        LOGGER.info("%s", log_lines.iteration(number, loss, since, seconds, self.param.display))
+    def _display(self, number: int, loss: float, since: int, began: float) -> tuple[int, float]:
+        """Log an iteration; return its number and the time, from which the next line counts."""
+        now = time.perf_counter()
+        LOGGER.info("%s", log_lines.iteration(number, loss, number - since, now - began, self.param.display))
         _say(log_lines.train_outputs(outputs_of(self.net)))
         LOGGER.info("%s", log_lines.learning_rate(number, self._rate.value_at(number, 0)))
+        return number, now
 
     def solve(self, resume_file: str | os.PathLike[str] | None = None) -> None:
         """Take steps up to `max_iter`, with tests and snapshots as the file says, perhaps from a snapshot on."""
@@ -230,6 +241,7 @@ class Solver(metaclass=ExplainedType):
 
     def test_all(self) -> None:
         """Test all nets."""
+        self._stopped = False
         for number in range(len(self.test_nets)):
             if not self._stopped:
                 self.test(number)
@@ -238,7 +250,7 @@ class Solver(metaclass=ExplainedType):
     def test(self, number: Natural = 0) -> dict[str, Any]:
         """Test a net on `test_iter` minibatches; return the means of its outputs by name, lists of numbers."""
         LOGGER.info("%s", log_lines.testing(self.iter, number))
-        net, loss = self.test_nets[number], 0.0
+        net, loss, self._stopped = self.test_nets[number], 0.0, False
         sums: list[Output] = []
         count = self.param.test_iter[number]
         for _ in range(count):
@@ -246,8 +258,9 @@ class Solver(metaclass=ExplainedType):
             if self._stopped:
                 LOGGER.info(log_lines.INTERRUPTED)
                 return {}
-            loss += net.forward_from_to(0, len(net.layers) - 1)
-            outputs = outputs_of(net)
+            with self.net.network.lock:  # whose parameters these are
+                loss += net.forward_from_to(0, len(net.layers) - 1)
+                outputs = outputs_of(net)
             sums = [_added(*pair) for pair in zip(sums, outputs, strict=True)] if sums else outputs
         means = [one._replace(values=[value / count for value in one.values]) for one in sums]
         if self.param.test_compute_loss:

@@ -91,7 +91,7 @@ def _drawn(draft: GraphDraft) -> list[str]:
     """Draw all layers; return the vertices that are outputs."""
     parts: dict[Source, Part | None] = {}
     unread: dict[str, None] = {}
-    seen: dict[str, None] = {}  # by accuracies alone
+    seen: dict[str, None] = {}  # by layers that report alone
     data = 0
     for plan in draft.net.assembly.layers:
         if plan.conf is None:

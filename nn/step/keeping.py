@@ -45,7 +45,8 @@ class Keeping:
         """Of every node whether something must come back to it, or to one above it, though it is not trained."""
         for node in nodes:
             above = any(source.node >= 0 and self.wanted[source.node] for source in node.inputs)
-            self.wanted.append(above or node.name in names or (node.inner is not None and node.inner[0] in names))
+            named = node.name in names or (node.inner is not None and node.inner[0] in names)
+            self.wanted.append((above or named) and not node.tells_ways)
 
     def at_activation(self, number: int, xs: Sequence[Array], inner: Array | None) -> None:
         """Copy the activations of a node, and that inside it of the first of two."""

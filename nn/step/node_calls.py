@@ -270,7 +270,7 @@ class _Hearing(Keeping):
         self._everywhere = everywhere
         self.belows: Several = ()
         if everywhere:
-            self.wanted = [True] * len(nodes)
+            self.wanted = [not node.tells_ways for node in nodes]
             self.into = {number for number, node in enumerate(nodes) if node.inner is not None}
 
     def at_belows(self, belows: Sequence[Array | None]) -> None:

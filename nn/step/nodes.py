@@ -34,6 +34,8 @@ class Node(NamedTuple):
     outputs: int = 1  # arrays of activations
     inner: tuple[str, Any] | None = None
     """Of two that run as one the name of the first, and the second by itself: `name` is that of the second."""
+    tells_ways: bool = False
+    """Whether the network says to which inputs something comes back: to no others, whoever looks."""
 
 
 def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...]:
@@ -56,7 +58,10 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
         states = len(runtime.initial_state(1))
         joins = isinstance(layer, VertexConf)
         outputs = runtime.outputs if joins else 1
-        node = Node(name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, outputs)
+        node = Node(
+            name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, outputs,
+            tells_ways=ways_back is not None,
+        )  # fmt: skip
         nodes.append(node)
     return tuple(nodes)
 

@@ -22,7 +22,7 @@ from ..schema import Message, check_kind
 _FIRST_SIZE = 64 << 20  # bytes of a database that is written; doubled as it fills up
 _COMMITTED = 1000  # records at a time
 _OPEN: dict[str, list[Any]] = {}  # path -> environment and how many use it: lmdb opens one only once in a process
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()  # a reader that is dropped closes its database wherever Python takes it to pieces
 
 
 class DatumDatabase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from .draft import LayerDraft
+from .draft import REPORTING, LayerDraft
 
 CONVERTERS = {
     "AbsVal": "functions:absolute",
@@ -76,7 +76,7 @@ MISSING = {
     "Tile": "DL4J has no tiling",
 }
 """Type without a counterpart -> why, where there is more to say than that DL4J has nothing like it; sorted."""
-LEFT_OUT = ("Accuracy", "Silence")
+LEFT_OUT = (*REPORTING, "Silence")
 """Types that only look on."""
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..net import Net
 
 
+REPORTING = ("Accuracy", "HDF5Output")
+"""Types that say how their bottoms are, or write them: what nothing else reads is still an output."""
+
+
 class Part(NamedTuple):
     """A blob of a net in its graph."""
 
@@ -68,12 +72,12 @@ class GraphDraft:
         return self._readers.get(Source(plan.node or 0, top), [])
 
     def is_read(self, plan: LayerPlan, top: int = 0) -> bool:
-        """Tell whether a layer reads a top and computes something from it, accuracies aside."""
+        """Tell whether a layer reads a top, but for those that say or write how it is."""
         for reader in self.readers(plan, top):
             if reader.message.type == "Split":
                 if any(self.is_read(reader, number) for number in range(len(reader.shapes))):
                     return True
-            elif reader.message.type != "Accuracy":
+            elif reader.message.type not in REPORTING:
                 return True
         return False
 

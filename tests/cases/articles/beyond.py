@@ -1,5 +1,7 @@
 """What the articles and their sources name besides."""
 
+import tempfile
+
 import numpy as np
 
 import nd
@@ -16,10 +18,12 @@ from nn import (
 )
 from optimize import Adam, Listener, Nesterovs, Sgd
 from tests.cases.articles.fixtures import (
+    CAFFE_TEXT,
     X,
     Y,
     by_hand,
     caffe,
+    caffe_net,
     computed,
     heard_by,
     host,
@@ -31,8 +35,8 @@ from tests.cases.articles.fixtures import (
     two_layers,
 )
 
-# %% 1 | `before_backward_`, `after_backward_` | `Listener.before_backward`, `after_backward` |
-# `tests/nn/step/test_node_calls.py`
+# %% 1 | `before_backward_`, `after_backward_` | the same of `nn.caffe.Net`, and of a
+# `Listener` | `tests/nn/step/test_node_calls.py`
 epsilons = {}
 
 
@@ -45,25 +49,46 @@ net = two_layers()
 net.set_listeners(Backward())
 net.fit(X, Y)
 assert len(epsilons) == 2
+net, numbers = caffe_net(), []
+net.before_backward(numbers.append)
+net.after_backward(numbers.append)
+net.forward()
+net.backward()
+assert numbers == [4, 4, 3, 3, 2, 2, 1, 1, 0, 0]
 
-# %% 2 | `ShareTrainedLayersWith` | `init(params, clone=False)`: two networks in one memory |
-# `tests/nn/dl4j/test_article_names.py`
+# %% 2 | `ShareTrainedLayersWith` | `net.share_with(other)`; of networks here `init(params, clone=False)` |
+# [caffe.md](caffe.md#weights)
 vector = nd.zeros(1, 11, dtype="float64")
 one, two = (MultiLayerNetwork(two_layers().conf).init(vector, clone=False) for _ in range(2))
 one.fit(X, Y + 1.0)
 assert (one.params() == two.params()).all()
 assert host(two.params()).any()
+one, two = caffe_net(), caffe_net(seed=2)
+two.share_with(one)
+nd.fill(one.params["ip1"][0].data, 0.25)
+assert (host(two.params["ip1"][0].data) == 0.25).all()
 
-# %% 3 | `CopyTrainedLayersFrom`, by name | `set_param_table`, `set_param`, transfer learning |
-# [transfer_learning.md](transfer_learning.md)
+# %% 3 | `CopyTrainedLayersFrom`, by name | `net.copy_from(source, mode)`, with a report; of networks here
+# `set_param_table`, transfer learning | [caffe.md](caffe.md#weights), [transfer_learning.md](transfer_learning.md)
 one, two = lenet(), lenet(seed=9)
 two.set_param_table({key: value for key, value in one.param_table().items() if key.startswith(("0_", "2_"))})
 near(two.get_param("0_W"), one.get_param("0_W"), 0.0)
 assert (host(two.get_param("4_W")) != host(one.get_param("4_W"))).any()
+one, two = caffe_net(), caffe_net(CAFFE_TEXT.replace('name: "ip2"', 'name: "new"'), seed=2)
+report = two.copy_from(one)
+assert (report.loaded, report.ignored, report.missing) == (("ip1",), ("ip2",), ("new",))
+near(two.params["ip1"][0].data, one.params["ip1"][0].data, 0.0)
 
-# %% 4 | `ToProto`, `ToHDF5` | `to_json`, `save`; messages by `nn.caffe.write_weights` | [caffe.md](caffe.md)
+# %% 4 | `ToProto`, `ToHDF5` | `net.to_proto()`, `net.save_hdf5(path)`; of networks here `to_json`, `save` |
+# [caffe.md](caffe.md#weights)
 conf = lenet().conf
 assert type(conf).from_json(conf.to_json()) == conf
+one, two = caffe_net(), caffe_net(seed=2)
+assert [layer.name for layer in one.to_proto().layer if layer.blobs] == ["ip1", "ip2"]
+with tempfile.TemporaryDirectory() as folder:
+    one.save_hdf5(f"{folder}/net.h5")
+    assert two.load_hdf5(f"{folder}/net.h5").loaded == ("ip1", "ip2")
+near(two.params["ip2"][0].data, one.params["ip2"][0].data)
 
 # %% 5 | `StateMeetsRule` | `nn.caffe.state_meets_rule` | `tests/nn/caffe/test_filter.py`
 proto, state_meets_rule = caffe().proto, caffe().state_meets_rule
@@ -71,17 +96,39 @@ state = proto.NetState(phase=proto.TRAIN, level=2, stage=["a"])
 assert state_meets_rule(state, proto.NetStateRule(phase=proto.TRAIN, min_level=2, stage=["a"]))
 assert not state_meets_rule(state, proto.NetStateRule(not_stage=["a"]))
 
-# %% 6 | `decay_mult` | `l2`, `l2_bias` of each layer; multipliers come with `nn.caffe` | [updaters.md](updaters.md)
+# %% 6 | `decay_mult` | the same: `net.params_weight_decay`; of networks here `l2`, `l2_bias` of each layer |
+# [caffe.md](caffe.md#solver), [updaters.md](updaters.md)
 net = two_layers(hidden=DenseLayer(n_in=3, n_out=2, activation="tanh", l2=0.0, l2_bias=0.5), l2=0.1)
 near(net.calc_l2(), 0.5 * 0.1 * (host(net.get_param("1_W")) ** 2).sum())
+text = CAFFE_TEXT.replace("lr_mult: 2 ", "lr_mult: 2 decay_mult: 0 ")
+settings = "base_lr: 0.5 weight_decay: 0.25 lr_policy: 'fixed'"
+solver = caffe().get_solver(f"train_net_param {{ {text} }}\n{settings}", dtype="float64")
+before = [host(blob.data) for blob in solver.net.param_blobs]
+solver.step(1)  # on zeros: of weights only the decay is left
+assert solver.net.params_weight_decay == [1.0, 0.0, 1.0, 1.0]
+near(solver.net.params["ip1"][0].data, before[0] * (1.0 - 0.5 * 0.25))
 
-# %% 7 | parameters that layers share by name | with `nn.caffe`
+# %% 7 | parameters that layers share by name | the same, with the owner's memory: `net.param_owners` |
+# [inside/net.md](inside/net.md#appendparam-one-vector-and-views-of-it)
+text = CAFFE_TEXT.replace('bottom: "a" top: "out"', 'bottom: "a" top: "out" param { name: "one" } param { name: "b" }')
+text += (
+    text[text.index('layer { name: "ip2"') : text.index('layer { name: "loss"')]
+    .replace("ip2", "same")
+    .replace('"out"', '"again"')
+)
+net = caffe_net(text)
+net.forward(x=X, y=Y)
+assert (net.param_owners, net.param_names_index) == ([-1, -1, -1, -1, 2, 3], {"one": 2, "b": 3})
+assert net.param_display_names == ["0", "1", "one", "b", "one", "b"]
+near(net.blobs["again"].data, net.blobs["out"].data, 0.0)
 
-# %% 8 | `layer_need_backward` | known from frozen layers | `tests/nn/layers/test_frozen.py`
+# %% 8 | `layer_need_backward` | the same; of networks here known from frozen layers |
+# [inside/net.md](inside/net.md#who-goes-backward)
 net = two_layers(hidden=FrozenLayer(DenseLayer(n_in=3, n_out=2, activation="tanh")))
 before = host(net.get_param("0_W"))
 net.fit(X, Y)
 near(net.get_param("0_W"), before, 0.0)
+assert caffe_net().layer_need_backward == [False, True, True, True, True]
 
 # %% 9 | `rnnTimeStep`, `rnnClearPreviousState` | the same | [recurrent.md](recurrent.md)
 layers = LSTM(n_in=2, n_out=3), RnnOutputLayer(n_out=1, loss="mse", activation="identity")

@@ -26,6 +26,18 @@ Y1 = 0.5 * X1 + 0.1
 """A line, for the network of article 0."""
 X, Y = np.array([[0.5, -1.0, 0.25], [1.0, 0.5, -0.5]]), np.array([[1.0], [-1.0]])
 """Two examples, for the network of article 1."""
+CAFFE_TEXT = """
+name: "small"
+layer { name: "data" type: "Input" top: "x" top: "y"
+  input_param { shape { dim: 2 dim: 3 } shape { dim: 2 dim: 1 } } }
+layer { name: "ip1" type: "InnerProduct" bottom: "x" top: "z" param { lr_mult: 1 } param { lr_mult: 2 }
+  inner_product_param { num_output: 4 weight_filler { type: "xavier" } bias_filler { value: 0.1 } } }
+layer { name: "tanh" type: "TanH" bottom: "z" top: "a" }
+layer { name: "ip2" type: "InnerProduct" bottom: "a" top: "out"
+  inner_product_param { num_output: 1 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "out" bottom: "y" top: "loss" }
+"""
+"""A net of Caffe's for the same examples: 3 - 4 - 1."""
 
 
 def builder(**calls):
@@ -149,6 +161,11 @@ def caffe():
     import nn.caffe
 
     return nn.caffe
+
+
+def caffe_net(text=CAFFE_TEXT, **settings):
+    """Caffe's net of a text, in training and in double precision."""
+    return caffe().Net(text, **{"phase": "TRAIN", "dtype": "float64", "seed": 1, **settings})
 
 
 def host(x):

@@ -68,6 +68,12 @@ def test_what_only_leads_to_an_accuracy_need_not_have_a_counterpart():
     assert graph.conf.outputs == ("prob",)
 
 
+def test_what_is_only_written_to_a_file_is_an_output(tmp_path):
+    write = f'hdf5_output_param {{ file_name: "{tmp_path / "out.h5"}" }}'
+    text = ROWS + LABELS + dense("ip", "data", 2) + layer("write", "HDF5Output", "ip label", write, tops=" ")
+    assert Net(text).to_computation_graph().conf.outputs == ("ip",)
+
+
 def test_a_net_of_losses_values_alone_is_refused():
     text = ROWS + layer("hush", "Silence", "data", tops=" ")
     with pytest.raises(nd.ConfigurationError, match="must have outputs beside losses' values"):

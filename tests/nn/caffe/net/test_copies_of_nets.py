@@ -149,6 +149,28 @@ def test_two_threads_on_one_net_take_turns(dtype):
     np.testing.assert_array_equal(net.blobs["out"].data, expected)
 
 
+def test_two_threads_get_their_own_rows():
+    text = nets.inputs(x=(4, 30)) + product("ip", "x", "ip", 200) + layer("act", "TanH", "ip", "ip")
+    net = Net(text + product("out", "ip", "out", 5), seed=1, dtype="float64")
+    rows = [np.full((8, 30), value) for value in (0.01, 0.5)]
+    expected = [net.forward_all(x=x)["out"] for x in rows]
+    found, faults = {}, []
+
+    def run(number):
+        for _ in range(20):
+            found.setdefault(number, []).append(net.forward_all(x=rows[number])["out"])
+
+    threads = [threading.Thread(target=guarded, args=(lambda n=n: run(n), faults)) for n in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    for number in (0, 1):
+        for one in found[number]:
+            np.testing.assert_array_equal(one, expected[number])
+
+
 def guarded(function, faults):
     try:
         function()

@@ -32,6 +32,32 @@ def test_sizes_by_turns(backend):
         np.testing.assert_allclose(result.sum(axis=1), 1.0, rtol=1e-5)
 
 
+def test_sizes_by_turns_where_somebody_looks():
+    """Arrays that are asked for at one size do not stand in the way of the other, forward or back."""
+    text = "force_backward: true\n" + nets.reshapable()
+    looked, plain = (Net(text, seed=1, dtype="float64") for _ in range(2))
+    rng = np.random.default_rng(0)
+    for shape in (SMALL, LARGE, SMALL, (1, *SMALL[1:]), LARGE):
+        image, diff = rng.normal(size=shape), rng.normal(size=softmax_shape(shape))
+        for net in (looked, plain):
+            net.blobs["data"].reshape(*shape)
+            net.forward(data=image)
+            net.backward(softmax=diff)
+        for name, blob in plain.blobs.items():
+            for which in ("data", "diff"):
+                found = getattr(looked.blobs[name], which)
+                assert found.shape == blob.shape
+                np.testing.assert_array_equal(found, blob.read(which), err_msg=f"{name} {which}")
+
+
+def test_an_input_whose_shape_the_text_does_not_say():
+    net = Net('layer { name: "in" type: "Input" top: "x" }' + layer("act", "ReLU", "x", "y"))
+    net.blobs["x"].reshape(2, 3)
+    net.reshape()
+    assert net.blobs["y"].shape == (2, 3)
+    np.testing.assert_array_equal(net.forward(x=[[1, -1, 2], [-3, 4, 0]])["y"], [[1, 0, 2], [0, 4, 0]])
+
+
 def test_shapes_are_known_before_a_pass():
     net = Net(nets.reshapable(), seed=1)
     assert net.blobs["softmax"].shape == softmax_shape((1, 3, 100, 100))

@@ -195,3 +195,19 @@ def test_a_gradient_that_somebody_wrote_stays_where_nothing_is_trained():
     net.params["ip1"][0].diff = 3.0
     net.forward_backward()
     np.testing.assert_array_equal(net.params["ip1"][0].diff, 3.0)
+
+
+def test_force_backward_computes_gradients_that_nobody_trains():
+    text = data((4, 3), (4,), tops=("data", "label"), filler='type: "constant" value: 1')
+    text += product("ip1", "data", "ip1", 3, "param { lr_mult: 0 } param { lr_mult: 0 }")
+    text += layer("loss", "SoftmaxWithLoss", "ip1 label", "")
+    plain, forced = (Net(head + text, seed=2, dtype="float64") for head in ("", "force_backward: true\n"))
+    assert plain.layer_need_backward == [False, False, False]
+    assert forced.layer_need_backward == [True, True, True]
+    forced.forward_backward()
+    p = np.exp(forced.blobs["ip1"].data)
+    delta = (p / p.sum(axis=1, keepdims=True) - np.eye(3)[1]) / 4
+    np.testing.assert_allclose(forced.params["ip1"][0].diff, delta.T @ np.ones((4, 3)), rtol=1e-10)
+    np.testing.assert_allclose(forced.blobs["data"].diff, delta @ forced.params["ip1"][0].data, rtol=1e-10)
+    forced.update()  # Caffe's own Update asks no multiplier
+    assert not np.array_equal(forced.params["ip1"][0].data, plain.params["ip1"][0].data)
