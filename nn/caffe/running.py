@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import nd
@@ -184,7 +185,8 @@ class RunningNet(NetStructure):
         """Run layers start .. end, both included; return the weighted sum of their losses."""
         first, last = self.layer_number("forward_from_to", start), self.layer_number("forward_from_to", end)
         with self._at_work():
-            self.loss = self._passes.forward(first, last, self._training)
+            passes = partial(self._passes.forward, first, last, self._training)
+            (self.loss,) = nd.run_tasks([passes], light=True)  # which holds the BLAS to as many threads as there may be
         return self.loss
 
     def forward_from(self, start: int) -> float:

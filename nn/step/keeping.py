@@ -52,15 +52,15 @@ class Keeping:
         """Copy the activations of a node, and that inside it of the first of two."""
         node = self._nodes[number]
         if node.name in self._names:
-            self._activations[node.name] = tuple(map(nd.copy, xs))
+            self._activations[node.name] = tuple(map(_copied, xs))
         if number in self.into:
-            self._activations[node.inner[0]] = (nd.copy(inner),)  # type: ignore[index, arg-type]
+            self._activations[node.inner[0]] = (_copied(inner),)  # type: ignore[index, arg-type]
 
     def at_epsilon(self, number: int, gradient: Any) -> None:
         """Copy what has come back to a node; to the first of two it comes through the second."""
         node, given = self._nodes[number], gradient if isinstance(gradient, tuple) else (gradient,)
         if node.name in self._names:
-            self._epsilons[node.name] = tuple(None if one is None else nd.copy(one) for one in given)
+            self._epsilons[node.name] = tuple(None if one is None else _copied(one) for one in given)
         if node.inner is not None and node.inner[0] in self._names:
             self._epsilons[node.inner[0]] = (self.inside(number, given[0]),)
 
@@ -82,3 +82,8 @@ class Keeping:
         name, output = (key, 0) if isinstance(key, str) else key
         epsilons = self._epsilons.get(name)
         return KeptArrays(self._activations[name][output], None if epsilons is None else epsilons[output])
+
+
+def _copied(x: Any) -> Array:
+    """Return a copy that lies in memory as the array does, which is many times as fast as one in c order."""
+    return nd.assign(nd.buffer_like(x, nd.fresh_buffers(nd.dtype_name(x)), "kept"), x)
