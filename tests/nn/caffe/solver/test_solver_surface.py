@@ -224,6 +224,14 @@ def test_sources_that_are_none(tmp_path):
         get_solver("base_lr: 1\nlr_policy: 'fixed'")
 
 
+def test_a_test_net_that_is_not_there():
+    solver = get_solver(plain() + " test_iter: 1 test_interval: 100")
+    with pytest.raises(nd.ConfigurationError, match=r"^test: the net must be below 1, the test nets, got 1"):
+        solver.test(1)
+    with pytest.raises(nd.DTypeError, match=r"^copy_from: source must be a path, a NetParameter or a Net, got 3"):
+        solver.net.copy_from(3)
+
+
 # ---- the log
 
 
