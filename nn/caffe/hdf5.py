@@ -63,16 +63,24 @@ def read_hdf5(path: str | os.PathLike[str], isolated: bool = False) -> Hdf5Conte
     """
     checked_path = regular_file("read_hdf5", path)
     library = optional("read_hdf5", "h5py", "h5py", "caffe")
-    return _read_isolated(checked_path) if isolated else _read(checked_path, library)
+    if isolated:
+        return _read_isolated(checked_path)
+    with Held():  # h5py drops a Ctrl-C that comes as it lets go of its handles, the last ones behind the file's end
+        return _read(checked_path, library)
 
 
 def write_hdf5(target: Target, arrays: Mapping[str, Array], texts: Mapping[str, str] | None = None) -> None:
     """Write arrays and texts by path, whole or not at all; groups are made as paths need them."""
     library = optional("write_hdf5", "h5py", "h5py", "caffe")
-    with replacing("write_hdf5", target, _KIND) as file, Held(), library.File(file, "w") as content:
+    with replacing("write_hdf5", target, _KIND) as file, Held():
+        _write(file, arrays, texts or {}, library)
+
+
+def _write(file: Any, arrays: Mapping[str, Array], texts: Mapping[str, str], library: Any) -> None:
+    with library.File(file, "w") as content:
         for path, array in arrays.items():
             content.create_dataset(path, data=nd.to_host(array))
-        for path, text in (texts or {}).items():
+        for path, text in texts.items():
             encoded = text.encode()
             content.create_dataset(path, data=encoded, dtype=library.string_dtype("utf-8", len(encoded) + 1))  # C's 0
 
@@ -80,7 +88,7 @@ def write_hdf5(target: Target, arrays: Mapping[str, Array], texts: Mapping[str, 
 def _read(path: str, library: Any) -> Hdf5Content:
     content = Hdf5Content({}, {})
     try:
-        with Held(), library.File(path, "r") as file:  # which drops a Ctrl-C that comes as it lets go of its handles
+        with library.File(path, "r") as file:
             datasets: dict[str, Any] = {}
             file.visititems(lambda name, item: datasets.update({name: item}) if hasattr(item, "nbytes") else None)
             _check_sizes(path, datasets)

@@ -96,7 +96,9 @@ class Solver(Uncopied, metaclass=ExplainedType):
 
     instead = "Write a snapshot, and restore another solver from it."
 
+    @checked
     def __init__(self, param: Message, *, dtype: str = "float32", folder: str | os.PathLike[str] = "") -> None:
+        check_kind("Solver", param, "SolverParameter")
         self.param, self._folder = param, folder
         if param.iter_size < 1:
             raise ConfigurationError(f"solver: iter_size must be >= 1, got {param.iter_size}.")
@@ -145,11 +147,13 @@ class Solver(Uncopied, metaclass=ExplainedType):
         """The learning rate of the next update, before multipliers."""
         return self._rate.value_at(self.iter, 0)
 
+    @checked
     def add_callback(self, on_start: Callable[[], object], on_gradients_ready: Callable[[], object]) -> None:
         """Have functions called before every iteration computes, and between gradient and update."""
         self._on_start.append(on_start)
         self._on_gradients.append(on_gradients_ready)
 
+    @checked
     def set_action_function(self, function: Callable[[], str]) -> None:
         """Have a function asked, after every update and before every test, for "none", "snapshot" or "stop"."""
         self._action = function
@@ -248,7 +252,12 @@ class Solver(Uncopied, metaclass=ExplainedType):
 
     @checked
     def test(self, number: Natural = 0) -> dict[str, Any]:
-        """Test a net on `test_iter` minibatches; return the means of its outputs by name, lists of numbers."""
+        """Test a net on `test_iter` minibatches; return the means of its outputs by name, lists of numbers.
+
+        Raises ConfigurationError where there is no such test net.
+        """
+        if number >= len(self.test_nets):
+            raise ConfigurationError(f"test: the net must be below {len(self.test_nets)}, the test nets, got {number}.")
         LOGGER.info("%s", log_lines.testing(self.iter, number))
         net, loss, self._stopped = self.test_nets[number], 0.0, False
         sums: list[Output] = []

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.arguments import shown
 from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
@@ -67,6 +68,8 @@ def _is_hdf5(who: str, source: Any) -> bool:
 
 
 def _path(source: str | os.PathLike[str]) -> str:
+    if not isinstance(source, (str, os.PathLike)):
+        raise nd.DTypeError(f"copy_from: source must be a path, a NetParameter or a Net, got {shown(source)}.")
     return source.strip() if isinstance(source, str) else os.fspath(source)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nn.caffe import (
+    Net,
     SavedState,
     array_to_blobproto,
     array_to_datum,
@@ -26,6 +27,17 @@ PICTURE = np.arange(12.0, dtype=np.float32).reshape(3, 2, 2)
 
 def _net() -> Any:
     return parse_text("layer { name: 'a' type: 'Input' top: 'a' } layer { name: 'b' bottom: 'a' }", "NetParameter")
+
+
+_SMALL = """layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 2 dim: 3 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" inner_product_param { num_output: 2 } }
+layer { name: "loss" type: "Reduction" bottom: "ip" top: "loss" loss_weight: 1
+  reduction_param { axis: 1 } }"""
+
+
+def _solver() -> Any:
+    said = 'base_lr: 0.1 lr_policy: "fixed" test_iter: 1 test_interval: 10'
+    return parse_text(f"{said} net_param {{ {_SMALL} }}", "SolverParameter")
 
 
 def _new(folder: Any) -> str:
@@ -70,11 +82,33 @@ def _hdf5(folder: Any) -> Any:
 
 CAFFE: dict[str, Any] = {
     "nn.caffe.DatumDatabase": lambda folder: {"path": _database(folder)},
+    "nn.caffe.Net": {"source": _SMALL},
+    "nn.caffe.Net.backward": lambda folder: {"start": "data", "end": "data"},
+    "nn.caffe.Net.backward_from": {"start": 0},
+    "nn.caffe.Net.backward_from_to": {"start": 0, "end": 0},
+    "nn.caffe.Net.blob_at": {"number": 0},
+    "nn.caffe.Net.bottom_ids": {"layer": 1},
+    "nn.caffe.Net.copy_from": lambda folder: {"source": _saved(folder, "w.caffemodel", write_weights, _net())},
+    "nn.caffe.Net.forward_all": {"data": np.ones((3, 3), np.float32)},
+    "nn.caffe.Net.forward_backward_all": {"data": np.ones((3, 3), np.float32)},
+    "nn.caffe.Net.forward_from": {"start": 0},
+    "nn.caffe.Net.forward_from_to": {"start": 0, "end": 1},
+    "nn.caffe.Net.forward_to": {"end": 1},
+    "nn.caffe.Net.layer_number": {"who": "a", "layer": 1},
+    "nn.caffe.Net.load_hdf5": lambda folder: {"source": _saved(folder, "w.caffemodel.h5", write_weights, _net())},
+    "nn.caffe.Net.save": lambda folder: {"target": folder / "n.caffemodel"},
+    "nn.caffe.Net.save_hdf5": lambda folder: {"target": folder / "n.caffemodel.h5"},
+    "nn.caffe.Net.share_with": lambda folder: {"other": Net(_SMALL)},
+    "nn.caffe.Net.top_ids": {"layer": 1},
+    "nn.caffe.Solver.add_callback": {"on_start": lambda: None, "on_gradients_ready": lambda: None},
+    "nn.caffe.Solver.set_action_function": {"function": lambda: "none"},
+    "nn.caffe.Solver": lambda folder: {"param": _solver()},
     "nn.caffe.array_to_blobproto": {"data": PICTURE},
     "nn.caffe.array_to_datum": {"array": PICTURE},
     "nn.caffe.blobproto_to_array": lambda folder: {"blob": array_to_blobproto(PICTURE)},
     "nn.caffe.datum_to_array": lambda folder: {"datum": array_to_datum(PICTURE)},
     "nn.caffe.filter_net": lambda folder: {"net": _net()},
+    "nn.caffe.get_solver": lambda folder: {"source": _solver()},
     "nn.caffe.insert_splits": lambda folder: {"net": _net()},
     "nn.caffe.net_to_train": lambda folder: {"solver": proto.SolverParameter(net_param=_net())},
     "nn.caffe.nets_to_test": lambda folder: {"solver": proto.SolverParameter(net_param=_net())},

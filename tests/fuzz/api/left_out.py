@@ -55,7 +55,7 @@ EXEMPT: dict[str, str] = {
             "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
             "nn.InputPreProcessor", "nn.LayerConf", "nn.BaseLayerConf", "nn.FeedForwardConf",
             "nn.SameDiffConf", "nn.ReconstructionDistribution",
-            "nn.LayerRuntime", "nn.VertexConf", "nn.VertexRuntime", "optimize.Schedule",
+            "nn.LayerRuntime", "nn.VertexConf", "nn.caffe.Layer", "nn.VertexRuntime", "optimize.Schedule",
             "nn.Updater",
             "optimize.LayerConstraint", "optimize.Listener", "optimize.TerminationCondition", "optimize.Regularization",
             "optimize.ConvexOptimizer", "optimize.earlystopping.ScoreCalculator",
@@ -66,7 +66,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         (
             "nn.VertexContext", "nd.Meeting", "nd.RecordedCall", "nd.Recording", "nd.Seat", "nd.UpdatePlan",
-            "nd.Work", "nd.WorkPlan", "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile",
+            "nd.Work", "nd.WorkPlan", "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile", "nn.caffe.Blob",
             "optimize.ArrayStatistics", "optimize.Checkpoint", "optimize.NetworkUpdater", "optimize.OptimizerState",
             "optimize.Segment", "optimize.StatisticsRecord", "optimize.earlystopping.EarlyStoppingResult",
             "nd.evaluation.ConfusionMatrix",
@@ -115,6 +115,11 @@ EXEMPT: dict[str, str] = {
     "nn.ComputationGraph.stop_training": "can be called from a listener alone, while fit runs",
     "nn.ComputationGraph.evaluate_roc": "wants another network; it is evaluate with a ROC",
     "nn.TransferLearningHelper.unfrozen_graph": "wants a graph; it is unfrozen_mln",
+    "nn.caffe.Net.backward_to": "forward must come before; it is backward_from_to",
+    "nn.caffe.Solver.restore": "wants a snapshot of the same solver: tests/nn/caffe/solver/test_resume.py",
+    "nn.caffe.Net.set_input_arrays": "wants a MemoryData layer: its reset takes the arrays",
+    "nn.caffe.Net.set_up": "the inner half of making a net",
+    "nn.caffe.Net.to_computation_graph": "wants another net: tests/nn/caffe have them",
     "nn.caffe.write_mnist_databases": "would download, and writes 70,000 examples",
     "nd.dataset.MnistDataSetIterator": "would download; its arguments are those of DigitsDataSetIterator",
 }  # fmt: skip
@@ -123,7 +128,7 @@ EXEMPT: dict[str, str] = {
 LONG: frozenset[str] = frozenset({
     "nn.ComputationGraph.fit:epochs", "nn.ComputationGraph.fit:labels",
     "nn.MultiLayerNetwork.fit:epochs", "nn.MultiLayerNetwork.fit:labels",
-    "nn.TransferLearningHelper.fit_featurized:epochs",
+    "nn.TransferLearningHelper.fit_featurized:epochs", "nn.caffe.Solver.step:n",
     "optimize.StochasticGradientDescent.optimize:iterations",
 })  # fmt: skip
 """Parameters that say how often something long is done: 10**30 is not tried."""

