@@ -226,6 +226,36 @@ class GradientsOfProducts(FusedOp):
     writes = "W_gradients b_gradients"
 
 
+class GroupedConv2D(FusedOp):
+    """Convolution of groups of channels, each by itself."""
+
+    primitive = "grouped"
+    parameters = "x W b window buffers activate exact"
+
+
+class GroupedConv2DDerivative(FusedOp):
+    """Its way back: dL/dx, and the gradients of weights and bias."""
+
+    primitive = "grouped_backward"
+    parameters = "delta saved W window gradients buffers need_epsilon"
+    writes = "gradients"
+
+
+class GroupedDeConv(FusedOp):
+    """Transposed convolution of groups of channels, each by itself."""
+
+    primitive = "grouped_deconv"
+    parameters = "x W b window buffers activate exact"
+
+
+class GroupedDeConvDerivative(FusedOp):
+    """Its way back."""
+
+    primitive = "grouped_deconv_backward"
+    parameters = "delta saved window gradients buffers need_epsilon"
+    writes = "gradients"
+
+
 class LSTMLayer(FusedOp):
     """A whole series through LSTM units."""
 
@@ -285,6 +315,13 @@ class LocallyConnectedBp(FusedOp):
     writes = "gradients"
 
 
+class MaxPoolWithArgmax(FusedOp):
+    """Where in its plane the largest number of every window lies."""
+
+    primitive = "max_places"
+    parameters = "x window buffers"
+
+
 class MaxPooling3D(FusedOp):
     """Largest numbers of windows over volumes."""
 
@@ -328,6 +365,13 @@ class ScatterAdd(FusedOp):
     primitive = "scatter_add"
     parameters = "table indices updates"
     writes = "table"
+
+
+class StochasticPooling2D(FusedOp):
+    """A number of every window, drawn with the numbers as weights; y are the draws."""
+
+    primitive = "stochastic_pool"
+    parameters = "x draws window buffers"
 
 
 class SumOfProducts(FusedOp):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from nd.ops import OPS
 from tests.cases import activations
 
 STEP = 1e-6  # of central differences, in float64
@@ -173,5 +174,5 @@ def cases(OpCase):
         "pnormpool2d": [*pooling(norm(2)), *pooling(norm(3), p=3)],
         **{f"{name}_bp": pooling_back(reduce, **more) for name, (reduce, more) in POOLS.items()},
         "pnormpool2d_bp": [*pooling_back(norm(2)), *pooling_back(norm(3), p=3)],
-        **{f"{name}_bp": back(name) for name in activations.CASES},
+        **{f"{name}_bp": back(name) for name in activations.CASES if f"{name}_bp" in OPS},
     }

