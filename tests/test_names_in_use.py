@@ -37,11 +37,11 @@ INNER: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "check_training", "needs_series", "output_nodes", "rows_are_series", "scores_penalties", "types_for",
+            "check_training", "needs_series", "output_nodes", "rows_are_series", "scores_penalties",
             "ways_back",
         ), _CONF,
     ),
-    **dict.fromkeys(("blob_at", "check_there", "forget_passes", "given_attributes", "is_asked", "set_up"), _NET),
+    **dict.fromkeys(("check_there", "forget_passes", "given_attributes", "is_asked", "set_up"), _NET),
     **dict.fromkeys(
         (
             "activates_parts", "ascends_since_1", "check_rows", "draw_axes", "drop_numbers", "drops_in_pretraining",

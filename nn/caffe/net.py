@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import nd
-from nd.arguments import Natural, checked
+from nd.arguments import Natural, checked, shown
 from nd.classes import ExplainedType
 from nd.files.reading import ending_of
 from nd.files.writing import Target
@@ -166,6 +166,11 @@ class Net(RunningNet, metaclass=ExplainedType):
             features = self.steps.features()
             for layer, state in zip(self.data_layers, states, strict=True):
                 layer.set_state(state)
+        if not isinstance(features, (list, tuple)) or len(features) != len(self.assembly.inputs):
+            raise nd.DTypeError(
+                f"trace: features must be a list of {len(self.assembly.inputs)} array(s), of the tops of all layers "
+                f"that bring data, got {shown(features)}. Leave it out to have what comes next."
+            )
         with self._at_work():
             own_memory(self)
         return self.network.trace(features, None, recorded, budget)
@@ -219,9 +224,12 @@ class Net(RunningNet, metaclass=ExplainedType):
 
         Diffs stay apart. A net that shares its weights computes, but cannot be trained by a solver.
         """
+        if not isinstance(other, Net):
+            raise nd.DTypeError(f"share_with: other must be a Net, got {shown(other)}. Make one, or call copy_from.")
         with self._at_work():
             share_weights("share_with", self, other)
 
+    @checked
     def to_proto(self, write_diff: bool = False) -> Message:
         """Return the net as a NetParameter: layers as they run, their parameters, and gradients where wanted."""
         with self._at_work():

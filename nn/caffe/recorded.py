@@ -68,7 +68,7 @@ class RecordedSteps:
             if plan.data is None:
                 continue
             given = plan.data.next()
-            blobs = [net.blob_at(number) for number in plan.tops]
+            blobs = [net._blob_at(number) for number in plan.tops]
             arrays += [blob.read("data") for blob in blobs] if given is None else list(given)
         return arrays
 
@@ -120,7 +120,7 @@ class RecordedSteps:
         net.forget_passes()
         with net.network.lock, net.network.engine.on_backend():
             for number, plan in enumerate(net.assembly.blobs):
-                blob = net.blob_at(number)
+                blob = net._blob_at(number)
                 if plan.source.node < 0:
                     blob.missing = None
                     blob.put("data", nd.copy(features[-1 - plan.source.node]))
@@ -147,6 +147,6 @@ class RecordedSteps:
     def _show(self, blobs: Sequence[int], arrays: Sequence[Array | None], name: str) -> None:
         for number, array in zip(blobs, arrays, strict=True):
             if array is not None:
-                blob = self._net.blob_at(number)
+                blob = self._net._blob_at(number)
                 blob.missing = None
                 blob.put(name, array)

@@ -58,6 +58,7 @@ class RunningNet(NetStructure):
 
     # ---- as pycaffe runs a net
 
+    @checked
     def forward(
         self, blobs: Sequence[str] | None = None, start: Any = None, end: Any = None, **inputs: Any
     ) -> dict[str, Array]:
@@ -89,6 +90,7 @@ class RunningNet(NetStructure):
         tops = self.outputs if end is None else self.top_names[self._plans[last].name]
         return {name: self.blobs[name].data for name in dict.fromkeys([*tops, *(blobs or ())])}
 
+    @checked
     def backward(
         self, diffs: Sequence[str] | None = None, start: Any = None, end: Any = None, **epsilons: Any
     ) -> dict[str, Array]:
@@ -122,8 +124,8 @@ class RunningNet(NetStructure):
 
     def _span(self, who: str, start: Any, end: Any, first: int, last: int) -> tuple[int, int]:
         return (
-            first if start is None else self.layer_number(who, start),
-            last if end is None else self.layer_number(who, end),
+            first if start is None else self._layer_number(who, start),
+            last if end is None else self._layer_number(who, end),
         )
 
     def _check_blobs(self, who: str, names: Sequence[str] | None) -> None:
@@ -137,6 +139,7 @@ class RunningNet(NetStructure):
                 f"{who}: arrays must be given for all {kind} or for none, {list(names)}, got {list(given)}."
             )
 
+    @checked
     def forward_all(self, blobs: Sequence[str] | None = None, **inputs: Any) -> dict[str, Array]:
         """Run any number of rows forward, a minibatch after the other; return outputs and further `blobs` of all rows.
 
@@ -155,6 +158,7 @@ class RunningNet(NetStructure):
         """
         return forward_all(self, blobs or (), inputs)
 
+    @checked
     def forward_backward_all(
         self, blobs: Sequence[str] | None = None, diffs: Sequence[str] | None = None, **arrays: Any
     ) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -183,7 +187,7 @@ class RunningNet(NetStructure):
     @checked
     def forward_from_to(self, start: int, end: int) -> float:
         """Run layers start .. end, both included; return the weighted sum of their losses."""
-        first, last = self.layer_number("forward_from_to", start), self.layer_number("forward_from_to", end)
+        first, last = self._layer_number("forward_from_to", start), self._layer_number("forward_from_to", end)
         with self._at_work():
             passes = partial(self._passes.forward, first, last, self._training)
             (self.loss,) = nd.run_tasks([passes], light=True)  # which holds the BLAS to as many threads as there may be
@@ -200,7 +204,7 @@ class RunningNet(NetStructure):
     @checked
     def backward_from_to(self, start: int, end: int) -> None:
         """Take diffs back through layers start .. end, both included; from the middle on with what the diffs hold."""
-        first, last = self.layer_number("backward_from_to", start), self.layer_number("backward_from_to", end)
+        first, last = self._layer_number("backward_from_to", start), self._layer_number("backward_from_to", end)
         if not any(self.layer_need_backward):
             warnings.warn(NOTHING_BACK, stacklevel=2)
         with self._at_work():

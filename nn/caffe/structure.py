@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.arguments import checked
 from nd.checks import check_choice
 from nd.random import Random
 
@@ -105,7 +106,7 @@ class NetStructure:
         """Names of all blobs, in the order in which they come to be."""
         return [blob.name for blob in self._all_blobs]
 
-    def blob_at(self, number: int) -> Blob:
+    def _blob_at(self, number: int) -> Blob:
         """Return a blob by its number, also one that has no name of its own."""
         return self._all_blobs[number]
 
@@ -140,23 +141,27 @@ class NetStructure:
         """Names of the blobs that no layer reads, sorted."""
         return list(self.assembly.available)
 
+    @checked
     def has_blob(self, name: str) -> bool:
         """Tell whether there is a blob of that name."""
         return name in self.blobs
 
+    @checked
     def blob_by_name(self, name: str) -> Blob | None:
         """Return a blob, None where there is none of that name."""
         return self.blobs.get(name)
 
+    @checked
     def has_layer(self, name: str) -> bool:
         """Tell whether there is a layer of that name."""
         return name in self.layer_names
 
+    @checked
     def layer_by_name(self, name: str) -> Any:
         """Return a layer, None where there is none of that name."""
         return self.layer_dict.get(name)
 
-    def layer_number(self, who: str, layer: object, last: bool = True) -> int:
+    def _layer_number(self, who: str, layer: object, last: bool = True) -> int:
         """Return the number of a layer, by number or name; of several with one name the last, or the first.
 
         Raises
@@ -176,11 +181,11 @@ class NetStructure:
 
     def bottom_ids(self, layer: int) -> list[int]:
         """Return the numbers of the blobs that a layer reads."""
-        return list(self._plans[self.layer_number("bottom_ids", layer)].bottoms)
+        return list(self._plans[self._layer_number("bottom_ids", layer)].bottoms)
 
     def top_ids(self, layer: int) -> list[int]:
         """Return the numbers of the blobs that a layer writes."""
-        return list(self._plans[self.layer_number("top_ids", layer)].tops)
+        return list(self._plans[self._layer_number("top_ids", layer)].tops)
 
     @property
     def bottom_vecs(self) -> list[list[Blob]]:

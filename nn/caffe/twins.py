@@ -27,9 +27,9 @@ def state_of(net: Net) -> dict[str, Any]:
             "backend": selector_of(network.backend),
             "data": list(net.data_layers),
             "params": [_on_host(blob) for blob in net.param_blobs],
-            "blobs": [_on_host(net.blob_at(number)) for number in range(len(net.blob_names))],
-            "shapes": [net.blob_at(number).shape for number in range(len(net.blob_names))],
-            "missing": [net.blob_at(number).missing for number in range(len(net.blob_names))],
+            "blobs": [_on_host(net._blob_at(number)) for number in range(len(net.blob_names))],
+            "shapes": [net._blob_at(number).shape for number in range(len(net.blob_names))],
+            "missing": [net._blob_at(number).missing for number in range(len(net.blob_names))],
             "loss": net.loss,
             "debug": net.debug_info,
             "own": net.given_attributes(),
@@ -50,10 +50,10 @@ def restore(net: Net, state: dict[str, Any]) -> None:
         for blob, arrays in zip(net.param_blobs, state["params"], strict=True):
             _put_back(blob, arrays)
         for number, (shape, arrays) in enumerate(zip(state["shapes"], state["blobs"], strict=True)):
-            net.blob_at(number).resize(tuple(shape))
-            _put_back(net.blob_at(number), arrays)
+            net._blob_at(number).resize(tuple(shape))
+            _put_back(net._blob_at(number), arrays)
     for number, missing in enumerate(state["missing"]):
-        net.blob_at(number).missing = missing
+        net._blob_at(number).missing = missing
     net.loss, net.debug_info = state["loss"], state["debug"]
     vars(net).update(state["own"])
 

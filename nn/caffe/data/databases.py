@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nd import ConfigurationError, DTypeError, FormatError
-from nd.arguments import checked
+from nd import ConfigurationError, DTypeError, FormatError, SizeError
+from nd.arguments import Natural, checked
 from nd.extras import optional
 from nd.files.reading import checked_path
 
@@ -64,9 +64,12 @@ class DatumDatabase:
         for key, value in self.records():
             yield key, parse_binary(value, "Datum", f"{self.path}: record {key!r}")
 
-    def records(self, start: int = 0) -> Generator[tuple[bytes, bytes]]:
-        """Yield the key and the bytes of each record from a number on, which is below the length."""
+    @checked
+    def records(self, start: Natural = 0) -> Generator[tuple[bytes, bytes]]:
+        """Yield the key and the bytes of each record from a number on; raise SizeError unless there is such a one."""
         library = _library()
+        if start and start >= len(self):
+            raise SizeError(f"{self.path}: start must be one of {len(self)} records, got {start}.")
         with _opened(self.path) as environment:
             try:
                 with environment.begin() as transaction:

@@ -15,7 +15,7 @@ EXEMPT: dict[str, str] = {
             "check", "following", "with_inputs", "with_n_in", "output_type", "output_types", "preprocessor_for",
             "resolved", "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs",
             "out_sizes", "sized", "window", "of_sizes", "in_format", "axes_of",
-            "check_inputs", "check_range", "from_row", "node_types", "with_confs", "projections",
+            "check_inputs", "check_range", "from_row", "node_types", "types_for", "with_confs", "projections",
             "lstm_specs", "say_what_is_ignored", "tied_specs",
             "examples_of", "looks_at",
         )], _LAYER,

@@ -138,6 +138,6 @@ def test_losses_of_several_layers_add_up():
     text = nets.tiny() + layer("again", "EuclideanLoss", "innerproduct innerproduct", "", "loss_weight: 7")
     net = passed(text)
     assert net.loss == pytest.approx(float(net.blobs["top_loss"].data), rel=1e-12)
-    numbers = [net.layer_number("test", name) for name in ("loss", "again")]
+    numbers = [net.layer_names.index(name) for name in ("loss", "again")]
     assert net.forward_from_to(numbers[0], numbers[0]) == pytest.approx(net.blobs["top_loss"].data, rel=1e-12)
     assert net.forward_from_to(numbers[1], numbers[1]) == 0.0
