@@ -54,7 +54,7 @@ class Keeping:
         if node.name in self._names:
             self._activations[node.name] = tuple(map(_copied, xs))
         if number in self.into:
-            self._activations[node.inner[0]] = (_copied(inner),)  # type: ignore[index, arg-type]
+            self._activations[node.inner[0]] = (_copied(inner),)  # type: ignore[index]
 
     def at_epsilon(self, number: int, gradient: Any) -> None:
         """Copy what has come back to a node; to the first of two it comes through the second."""

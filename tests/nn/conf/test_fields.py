@@ -57,6 +57,7 @@ SOUND = {
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
     "NetworkConfiguration": {"base": NeuralNetConfiguration(seed=1)},
     "ParamSpec": {"name": "W", "shape": (1, 1)},
+    "PolicyRate": {"lr_policy": "fixed", "base_lr": 0.1},
     "RampSchedule": {"base_schedule": FixedSchedule(1.0), "num_iter": 3},
     "ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "TransferLearning": {"network": network_of_one_layer()},
@@ -87,11 +88,14 @@ def below(part):
 
 
 import_everything()
+OF_CAFFE = {"CaffeConfiguration", "CaffeLayerConf"}
+"""Configurations that a Caffe net makes of its file, and nobody else."""
 CLASSES = sorted(
     {
         each
         for each in below(Checked)
-        if each.__module__.partition(".")[0] in ("nd", "nn", "optimize")
+        if each.__name__ not in OF_CAFFE
+        and each.__module__.partition(".")[0] in ("nd", "nn", "optimize")
         and "__dataclass_params__" in vars(each)  # is one itself
     },
     key=lambda part: (part.__module__, part.__name__),
@@ -160,7 +164,7 @@ def test_the_classes_are_those_that_there_are():
 UNCHECKED = {
     "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference",
+    "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan", "LayerPlan", "WaysBack",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 
