@@ -65,8 +65,8 @@ class PolicyRate(Schedule):
     in_java: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stepvalue", tuple(map(int, self.stepvalue)))
         super().__post_init__()
+        object.__setattr__(self, "stepvalue", tuple(self.stepvalue))
         check_choice("solver", "learning rate policy", self.lr_policy, POLICIES)
         checks = (
             ("gamma", ">= 0", self.gamma >= 0, ("exp", "inv", "multistep", "sigmoid", "step")),
