@@ -18,7 +18,7 @@ from tests.nn.caffe.solver.test_resume import everything
 from .mutator import damaged_bytes, generator
 
 FAST = {"nets": 150, "solvers": 100, "states": 100, "weights": 100}
-SLOW = int(os.environ.get("FUZZ", "20000")) // 4
+SLOW = int(os.environ.get("FUZZ", "20000")) // 20
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 MOST_SECONDS = 10.0
 MOST_GROWTH = 1 << 20  # kilobytes of resident memory, over all mutants

@@ -62,7 +62,7 @@ def test_lenets_answers_to_digits(caffe_reference):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["bvlc_alexnet", "bvlc_reference_caffenet", "bvlc_googlenet"])
+@pytest.mark.parametrize("model", ["bvlc_reference_caffenet", "bvlc_googlenet"])
 def test_models(caffe_reference, tmp_path, model):
     check_outputs(random_weights(caffe_reference / "prototxt" / f"models.{model}.deploy.prototxt", 1, 2), tmp_path)
 
