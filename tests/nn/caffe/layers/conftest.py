@@ -1,0 +1,10 @@
+"""Layers are called here as a net calls them: without NumPy's warnings of products whose unused lanes are not finite."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with np.errstate(all="ignore"):
+        yield
