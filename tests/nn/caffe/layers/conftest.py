@@ -1,4 +1,4 @@
-"""Layers are called here as a net calls them: without NumPy's warnings of products whose unused lanes are not finite."""
+"""Layers run here as a net runs them: without NumPy's warnings of products whose unused lanes are not finite."""
 
 import numpy as np
 import pytest
