@@ -144,10 +144,6 @@ class Assembly:
         self.available = sorted(self._unread)
         self.ways_back: WaysBack = ways_back_of(self)
 
-    def blob(self, name: str) -> int | None:
-        """Return the number of a blob, None where there is none of that name."""
-        return self._names.get(name)
-
     # ---- layers
 
     def _append(self, position: int, message: Message) -> None:

@@ -187,10 +187,6 @@ class CaffeLayer(VertexRuntime):
 
     # ---- for types
 
-    def buffer_for(self, name: str, shape: Shape, ctx: VertexContext) -> Array:
-        """Return uninitialised memory of a pass, the same in every pass for a name and a shape."""
-        return ctx.buffer(name, tuple(shape))
-
     def below(self, x: Array, number: int, ctx: VertexContext) -> Array | None:
         """Return memory like x for dL/dx of a bottom; None where nobody needs it."""
         return nd.buffer_like(x, ctx.buffer, f"below{number}") if ctx.needs_epsilons[number] else None
