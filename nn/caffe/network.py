@@ -31,7 +31,8 @@ class CaffeNetwork(Network):
 
     Notes
     -----
-    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes.
+    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes. Users ask the net, which
+    has a summary, passes and files of its own.
     """
 
     _data_types: ClassVar[tuple[type, ...]] = (MultiDataSet,)
@@ -137,21 +138,6 @@ class CaffeNetwork(Network):
             gradients = self.engine.vectors.gradients
             gradients.whole()
             self._update(StepResult(0.0, 0.0, 1, gradients, divisor, known_score=0.0))
-
-    def summary(self, *_: object) -> str:
-        """Return a table: layer, type, shapes of bottoms and tops, parameters."""
-        confs: list[tuple[str, Any]] = [(node.name, node.conf) for node in self.conf.nodes]
-        rows = [
-            (
-                name,
-                conf.message.type,
-                " ".join("x".join(map(str, shape)) for shape in conf.bottoms),
-                " ".join("x".join(map(str, shape)) or "[]" for shape in conf.tops),
-                sum(spec.length for spec in conf.param_specs()),
-            )
-            for name, conf in confs
-        ]
-        return "\n".join(f"{name:<24} {kind:<20} {came:<24} {out:<24} {n:>10,}" for name, kind, came, out, n in rows)
 
     def _layer_keys(self) -> Sequence[str]:
         return [node.name for node in self.conf.nodes]
