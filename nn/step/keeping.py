@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 KeptKey = str | tuple[str, int]
+"""What is kept: the first output of the node of that name, or another one by its number."""
 
 
 class KeptArrays(NamedTuple):
