@@ -31,8 +31,8 @@ class CaffeNetwork(Network):
 
     Notes
     -----
-    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes. Users ask the net, which
-    has a summary, passes and files of its own.
+    Its minibatches are the tops of the layers that bring data, without labels: losses are nodes. Users ask the net,
+    which has a summary, passes and files of its own.
     """
 
     _data_types: ClassVar[tuple[type, ...]] = (MultiDataSet,)

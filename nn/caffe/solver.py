@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nd import ConfigurationError, FormatError
@@ -14,7 +15,7 @@ from nd.arguments import Natural, checked
 from nd.classes import ExplainedType
 from nd.state import Restoring
 
-from .configuration import Rule, Training
+from .configuration import Training
 from .files import read_solver
 from .net import Net
 from .schema import Message, check_kind, kind_of
@@ -26,7 +27,7 @@ from .solving.history import Place, history_of, restore_history
 from .solving.log_lines import Output
 from .solving.rates import PolicyRate
 from .solving.smoothing import SmoothedLoss
-from .solving.updates import regularizations_for, updater_for
+from .solving.updates import rule_for
 from .text import parse_text
 from .uncopied import Uncopied
 from .upgrade import upgrade_solver
@@ -105,7 +106,7 @@ class Solver(Uncopied, metaclass=ExplainedType):
         self._rate = PolicyRate.of(param)
         clip = param.clip_gradients / param.iter_size if param.clip_gradients >= 0.0 else None
         seed = param.random_seed if param.random_seed >= 0 else None
-        training = Training(self._rule_of, clip)
+        training = Training(partial(rule_for, param), clip)
         settings: dict[str, Any] = {"dtype": dtype, "folder": folder}
         self.net = Net(net_to_train(param, folder), seed=seed, training=training, **settings)
         self.test_nets = [Net(message, seed=seed, **settings) for message in nets_to_test(param, folder)]
@@ -120,10 +121,6 @@ class Solver(Uncopied, metaclass=ExplainedType):
         for path in (path for weights in param.weights for path in weights.split(",")):
             for net in (self.net, *self.test_nets):
                 net.copy_from(path.strip())
-
-    def _rule_of(self, lr_mult: float, decay_mult: float) -> Rule:
-        penalties = regularizations_for(self.param, decay_mult) if lr_mult != 0.0 else ()
-        return Rule(updater_for(self.param, lr_mult), penalties)
 
     # ---- as pycaffe has it
 

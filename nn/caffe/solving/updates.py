@@ -13,7 +13,6 @@ from nd import ConfigurationError
 from nd.arguments import NonNegative
 from nd.checks import check_choice
 from nd.typing import Array
-from optimize.chunks import Segment
 from optimize.regularization import L1Regularization, L2Regularization, Regularization
 from optimize.schedules import Schedule
 from optimize.updaters.adadelta import AdaDelta
@@ -22,6 +21,7 @@ from optimize.updaters.adam import Adam
 from optimize.updaters.base import Coefficients, States, Updater, gain_of_factors, rate_alone
 from optimize.updaters.rmsprop import RmsProp
 
+from ..configuration import Rule
 from ..schema import Message, check_kind
 from .rates import PolicyRate
 
@@ -307,10 +307,10 @@ def regularizations_for(solver: Message, decay_mult: float = 1.0) -> tuple[Regul
     return (PENALTIES[check_choice("solver", "regularization_type", solver.regularization_type, PENALTIES)](decay),)
 
 
-def segment_for(solver: Message, start: int, stop: int, lr_mult: float = 1.0, decay_mult: float = 1.0) -> Segment:
-    """Return what a solver does with elements start .. stop of the flat vector; errors as of the functions above.
+def rule_for(solver: Message, lr_mult: float = 1.0, decay_mult: float = 1.0) -> Rule:
+    """Return how a solver trains parameters with those multipliers; errors as of the functions above.
 
     Parameters with `lr_mult` 0 have no penalty either: their gradient changes nothing.
     """
     updater, penalties = updater_for(solver, lr_mult), regularizations_for(solver, decay_mult)
-    return Segment(start, stop, updater, () if lr_mult == 0.0 else penalties)
+    return Rule(updater, () if lr_mult == 0.0 else penalties)

@@ -6,8 +6,8 @@ import pytest
 import nd
 from nn.caffe import SavedState, parse_text, read_state, write_state
 from nn.caffe.solving.history import Place, history_of, restore_history
-from nn.caffe.solving.updates import UPDATES, segment_for
-from optimize import NetworkUpdater
+from nn.caffe.solving.updates import UPDATES, rule_for
+from optimize import NetworkUpdater, Segment
 from tests.cells import every_row
 from tests.updates import run_update
 
@@ -20,7 +20,7 @@ KINDS = sorted(UPDATES)
 
 def updater_of(kind, dtype="float32", multipliers=tuple(MULTIPLIERS)):
     message = parse_text(f'type: "{kind}" lr_policy: "fixed" base_lr: 0.5 {MOMENTA.get(kind, "")}', "SolverParameter")
-    segments = [segment_for(message, *place[:2], mult) for place, mult in zip(PLACES, multipliers, strict=True)]
+    segments = [Segment(*place[:2], *rule_for(message, mult)) for place, mult in zip(PLACES, multipliers, strict=True)]
     return NetworkUpdater(segments, nd.ones(1, 13, dtype=dtype), nd.zeros(1, 13, dtype=dtype))
 
 

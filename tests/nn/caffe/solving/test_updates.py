@@ -12,12 +12,12 @@ from nn.caffe.solving.updates import (
     UPDATES,
     NoUpdate,
     regularizations_for,
-    segment_for,
+    rule_for,
     update_of_type,
     updater_for,
 )
 from nn.caffe.upgrade import SOLVER_TYPES
-from optimize import L1Regularization, L2Regularization, NetworkUpdater
+from optimize import L1Regularization, L2Regularization, NetworkUpdater, Segment
 from optimize.updaters import UPDATERS
 from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
@@ -110,7 +110,7 @@ def expected(kind, decay, divisor=1):
 
 def trained(message, dtype, divisor=None):
     params, gradient = nd.create(START[None], dtype), nd.zeros(1, 20, dtype=dtype)
-    updater = NetworkUpdater([segment_for(message, *part) for part in PARTS], params, gradient)
+    updater = NetworkUpdater([Segment(*part[:2], *rule_for(message, *part[2:])) for part in PARTS], params, gradient)
     for iteration, row in enumerate(GRADIENTS):
         nd.assign(gradient, nd.create(row[None], dtype))
         assert run_update(updater, divisor, iteration, 0).taken
@@ -168,7 +168,7 @@ def test_a_lower_rate_takes_effect_slowly_in_sgd():
         'type: "SGD" momentum: 0.5 base_lr: 1 lr_policy: "multistep" gamma: 0 stepvalue: 1', "SolverParameter"
     )
     params, gradient = nd.zeros(1, 1), nd.ones(1, 1)
-    updater = NetworkUpdater([segment_for(message, 0, 1)], params, gradient)
+    updater = NetworkUpdater([Segment(0, 1, *rule_for(message))], params, gradient)
     seen = []
     for iteration in range(3):
         nd.fill(gradient, 1.0)
@@ -181,7 +181,7 @@ def test_adam_without_a_momentum():
     """Beta1 is 0 then: the first step has the length of the rate."""
     message = parse_text('type: "Adam" base_lr: 0.25 lr_policy: "fixed" delta: 0', "SolverParameter")
     params, gradient = nd.zeros(1, 2), nd.create([[3.0, -0.001]])
-    run_update(NetworkUpdater([segment_for(message, 0, 2)], params, gradient), None, 0, 0)
+    run_update(NetworkUpdater([Segment(0, 2, *rule_for(message))], params, gradient), None, 0, 0)
     np.testing.assert_allclose(nd.to_host(params), [[-0.25, 0.25]], rtol=1e-6)
 
 
