@@ -34,6 +34,7 @@ from .upgrade import upgrade_solver
 
 LOGGER = logging.getLogger(__name__)
 HDF5 = 0  # SolverParameter.SnapshotFormat
+NO_NORM = 1e-30  # stands for clip_gradients of 0, so that a gradient of zeros is not divided by its norm
 
 
 @checked
@@ -104,7 +105,7 @@ class Solver(Uncopied, metaclass=ExplainedType):
         if param.iter_size < 1:
             raise ConfigurationError(f"solver: iter_size must be >= 1, got {param.iter_size}.")
         self._rate = PolicyRate.of(param)
-        clip = param.clip_gradients / param.iter_size if param.clip_gradients >= 0.0 else None
+        clip = max(param.clip_gradients, NO_NORM) / param.iter_size if param.clip_gradients >= 0.0 else None
         seed = param.random_seed if param.random_seed >= 0 else None
         training = Training(partial(rule_for, param), clip)
         settings: dict[str, Any] = {"dtype": dtype, "folder": folder}

@@ -305,3 +305,14 @@ def test_what_the_errors_advise():
     another = Net(solver.net.to_proto(), phase=solver.net.phase)
     for one, other in zip(values(another), values(solver.net), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_gradient_of_zeros_is_cut_to_a_norm_of_zero():
+    still = ZEROS.replace('data_filler { type: "gaussian" }', "data_filler { value: 0 }").replace(
+        '"SoftmaxWithLoss" bottom: "ip" bottom: "label"', '"EuclideanLoss" bottom: "ip" bottom: "ip"'
+    )
+    solver = get_solver(
+        f'net_param {{ {still} }} base_lr: 1 lr_policy: "fixed" clip_gradients: 0 snapshot_after_train: false'
+    )
+    solver.step(2)
+    assert all(not nd.to_host(blob.data).any() for blob in solver.net.learnable_params)
