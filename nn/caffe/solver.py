@@ -18,7 +18,7 @@ from nd.state import Restoring
 from .configuration import Training
 from .files import read_solver
 from .net import Net
-from .schema import Message, check_kind, kind_of
+from .schema import Message, check_kind
 from .snapshots import SavedState, read_state, write_state
 from .solver_nets import net_to_train, nets_to_test
 from .solving import log_lines
@@ -44,7 +44,7 @@ def get_solver(source: Any, *, dtype: str = "float32", folder: str | os.PathLike
     Parameters
     ----------
     source : path, text of a prototxt, or SolverParameter
-        A text has a colon in it and no such file is there.
+        A text has a brace in it, or a colon before a space.
     dtype : {"float32", "float64"}
     folder : path
         From which files are named that it and its nets read; Caffe's is the working directory.
@@ -60,14 +60,12 @@ def get_solver(source: Any, *, dtype: str = "float32", folder: str | os.PathLike
 
 
 def _message_of(source: Any) -> Message:
-    if kind_of(source) == "SolverParameter":
-        return upgrade_solver(source)
-    if isinstance(source, str) and ":" in source and "\n" in source:
+    if isinstance(source, str) and ("{" in source or ": " in source):
         return upgrade_solver(parse_text(source, "SolverParameter"))
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "read"):
         return read_solver(source)
     check_kind("get_solver", source, "SolverParameter")
-    return source
+    return upgrade_solver(source)
 
 
 class Solver(Uncopied, metaclass=ExplainedType):

@@ -316,3 +316,11 @@ def test_a_gradient_of_zeros_is_cut_to_a_norm_of_zero():
     )
     solver.step(2)
     assert all(not nd.to_host(blob.data).any() for blob in solver.net.learnable_params)
+
+
+def test_a_text_of_one_line_is_no_path(tmp_path):
+    (tmp_path / "net.prototxt").write_text(ZEROS)
+    solver = get_solver('net: "net.prototxt" base_lr: 0.5 lr_policy: "fixed"', folder=tmp_path)
+    assert solver.lr == 0.5
+    with pytest.raises(FileNotFoundError, match=r"solver\.prototxt"):
+        get_solver("solver.prototxt")
