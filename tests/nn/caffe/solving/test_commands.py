@@ -163,7 +163,8 @@ def test_device_query(backend, gpu, capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[0] == f"backend {backend.name}"
     facts = list(backend.describe())
-    assert all(line.split()[: fact.count(" ") + 1] == fact.split() for line, fact in zip(said[1:], facts, strict=False))
+    of_facts = zip(said[1 : 1 + len(facts)], facts, strict=True)
+    assert all(line.split()[: fact.count(" ") + 1] == fact.split() for line, fact in of_facts)
     assert [line for line in said if "--gpu all has no effect" in line] == said[len(said) - bool(gpu) :]
 
 
