@@ -72,16 +72,16 @@ def by_onednn(module: str, function: str) -> Callable[..., object]:
     return run
 
 
-def describe_onednn() -> str:
-    """Say what of oneDNN is used, or why nothing is."""
-    from ..onednn.library import SETTING, library, library_in_use, refused
+def describe_onednn(wanted: bool) -> str:
+    """Say what of oneDNN a backend uses that wants it, or why it uses nothing."""
+    from ..onednn.library import SETTING, library, refused
 
     found = library()
     if found is None and refused:
         return f"not used: {refused[0]}"
     if found is None:
         return f"not there; float32 networks are faster with it: {install_command('onednn')}"
-    if library_in_use() is None:
+    if not wanted:
         return f"{found.version}, not used: {SETTING}=0"
     return f"{found.version}, vectors of {found.vector} floats, {found.path} ({SETTING})"
 

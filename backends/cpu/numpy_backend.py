@@ -17,6 +17,7 @@ from ..base import DTYPES, Backend
 from ..dispatch import dispatching
 from ..errors import DTypeError
 from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan, in_one_piece, subtrees
+from ..settings import wants_onednn
 from . import batch_norm, embedding, stacks
 from .accelerated import OneDnn, describe_onednn, multiplies, takes_images, turns
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
@@ -107,6 +108,7 @@ class NumpyBackend(Backend):
         self._blas, self.level_one = BlasThreads(), LevelOne()
         self._workers = Workers(self.threads)
         self._recorder: Backend | None = None
+        self._wants_onednn = wants_onednn()  # once: what the environment says later is for backends made later
         self.workers = self.threads if self._blas.controllable else 1
         self.needs_no_hold = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
@@ -121,9 +123,10 @@ class NumpyBackend(Backend):
     @cached_property
     def onednn(self) -> OneDnn:
         """oneDNN's primitives; None without it, which whatever runs them has asked before."""
-        from ..onednn.library import library_in_use
+        from ..onednn.library import library
 
-        return None if library_in_use() is None else OneDnn()  # type: ignore[return-value]
+        there = self._wants_onednn and library() is not None
+        return OneDnn() if there else None  # type: ignore[return-value]
 
     def accelerates(self, *arrays: NumpyArray | None) -> bool:
         """Tell whether oneDNN computes with arrays: of float32, and not empty."""
@@ -162,7 +165,7 @@ class NumpyBackend(Backend):
         return {
             "numpy": np.__version__,
             "blas": f"{blas.get('name')} {blas.get('version')}",
-            "onednn": describe_onednn(),
+            "onednn": describe_onednn(self._wants_onednn),
             "threads": f"{self.threads} (ND_NUM_THREADS)" if self._blas.controllable else "as the BLAS chooses",
         }
 

@@ -14,6 +14,7 @@ from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
 from ..scheduling import Meeting
+from .accelerated import OneDnn
 from .numpy_backend import NumpyBackend
 from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, unrecorded, writable
 
@@ -47,6 +48,10 @@ class _Recorder(NumpyBackend):
     def __init__(self, backend: NumpyBackend) -> None:
         self.__dict__.update(backend.__dict__)
         self._plain, self.needs_no_hold = backend, False
+
+    @property
+    def onednn(self) -> OneDnn:
+        return self._plain.onednn  # loaded once, for both
 
     def run_tasks(
         self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None

@@ -14,11 +14,11 @@ from typing import Any
 
 from ..errors import BackendError
 from ..extras import install_command
+from ..settings import OFF
+from ..settings import ONEDNN as SETTING
 from .shared_object import check_whole
 from .signal_stack import ensure_signal_stack
 
-SETTING = "ND_ONEDNN"
-OFF = ("0", "false", "no", "off")
 FILE = "libdnnl.so.3"
 MAJOR = 3
 SEQUENTIAL, OPENMP = 1, 2
@@ -259,8 +259,3 @@ def library_there() -> Library:
 
 refused: list[str] = []
 """Why libraries that are there are not used."""
-
-
-def library_in_use() -> Library | None:
-    """Return the libdnnl that backends made now use: none with ``ND_ONEDNN=0``."""
-    return None if os.environ.get(SETTING, "").strip().lower() in OFF else library()

@@ -14,7 +14,7 @@ from backends.cpu.accelerated import describe_onednn
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError
 from backends.onednn import library as module
-from backends.onednn.library import OPENMP, Library, library, library_in_use
+from backends.onednn.library import OPENMP, Library, library
 from backends.onednn.shared_object import check_whole
 from tests.backends.onednn.networks import data, network, step, without
 
@@ -75,9 +75,19 @@ def test_none(monkeypatch, onednn):
     before = NumpyBackend(1)
     assert before.onednn is not None
     monkeypatch.setenv("ND_ONEDNN", "0")
-    assert library_in_use() is None
     assert NumpyBackend(1).onednn is None
     assert before.onednn is not None
+
+
+@pytest.mark.parametrize("setting", [0, 1])
+def test_a_backend_and_its_recordings_go_by_what_was_set_when_it_was_made(monkeypatch, setting):
+    monkeypatch.setenv("ND_ONEDNN", str(setting))
+    made = NumpyBackend(1)
+    recorder = made.recorder()
+    monkeypatch.setenv("ND_ONEDNN", str(1 - setting))
+    assert (made.onednn is not None) == bool(setting)
+    assert recorder.onednn is made.onednn
+    assert ("not used" in made.describe()["onednn"]) == (not setting)
 
 
 def check_refused(monkeypatch, path, reason):
@@ -163,7 +173,7 @@ def test_the_diagnosis_of_a_truncated_library(onednn, tmp_path, monkeypatch):
     assert anew() is None
     assert told in module.refused[0]
     monkeypatch.setattr(module, "library", lambda: None)
-    assert told in describe_onednn()
+    assert told in describe_onednn(True)
 
 
 @linux
