@@ -1,0 +1,35 @@
+"""Layers, vertices and preprocessors as operators of ONNX: one function for a class, a file for a family.
+
+Each takes a `NodeDraft` and returns the name of the tensor that is its activations, channels first as nodes compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+LAYERS: Mapping[str, str] = {
+    "ActivationLayer": "dense:activation",
+    "DenseLayer": "dense:dense",
+    "DropoutLayer": "dense:nothing",
+    "LossLayer": "dense:activation",
+    "OutputLayer": "dense:dense",
+}
+"""Class of a layer -> module and function, sorted."""
+VERTICES: Mapping[str, str] = {}
+"""Class of a vertex -> module and function, sorted."""
+PREPROCESSORS: Mapping[str, str] = {}
+"""Class of a preprocessor -> module and function (draft, preprocessor, tensor), sorted."""
+MISSING: Mapping[str, str] = {}
+"""Class that ONNX cannot say -> why, sorted."""
+
+
+def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
+    """Return the function that writes a part; None where there is none, as for classes of one's own."""
+    kind = type(part)
+    if kind.__name__ not in table or kind.__module__.partition(".")[0] not in ("nn", "nd"):
+        return None
+    module, name = table[kind.__name__].split(":")
+    function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
+    return function

@@ -1,0 +1,76 @@
+"""A layer or vertex that is being written as operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from nd import ConfigurationError
+from nd.typing import HostArray
+
+from ...terms.input_type import InputType
+from ..draft import OnnxDraft
+
+
+class NotInOnnx(ConfigurationError):
+    """A part of a network that ONNX cannot say; its text is the reason alone."""
+
+
+@dataclass(frozen=True)
+class NodeDraft:
+    """A node of a network, and the tensors that come into it.
+
+    Attributes
+    ----------
+    draft : OnnxDraft
+    name : str
+        Wanted for what it gives; that of the layer or vertex.
+    conf : LayerConf or VertexConf
+        Of frozen layers and of those in wrappers the layer inside.
+    params : dict of str -> host array
+        In the layer's own shapes.
+    inputs : tuple of str
+        Tensors, behind the preprocessor, channels first.
+    types : tuple of InputType or None
+        Of the inputs; None where the configuration does not say sizes.
+    masks : tuple of str or None
+        Tensors ``[N, T]`` of the inputs' masks; None where there is none.
+    """
+
+    draft: OnnxDraft
+    name: str
+    conf: Any
+    params: Mapping[str, HostArray]
+    inputs: tuple[str, ...]
+    types: tuple[InputType | None, ...]
+    masks: tuple[str | None, ...] = (None,)
+
+    @property
+    def x(self) -> str:
+        """The first input."""
+        return self.inputs[0]
+
+    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node with one output, named after the layer; return its output."""
+        return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
+
+    def param(self, name: str, *axes: int, shape: Sequence[int] | None = None) -> str:
+        """Return a parameter as a tensor: with axes in that order, then in that shape, if they are given."""
+        array = self.params[name]
+        array = array.transpose(axes) if axes else array
+        return self.draft.array(array if shape is None else array.reshape(shape), f"{self.name}/{name}")
+
+    def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str) -> NodeDraft:
+        """Return the same node with another layer in it, one that it wraps."""
+        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs)
+
+    def type_in(self) -> InputType:
+        """Return the type of the first input; refuse where it is not known."""
+        if self.types[0] is None:
+            self.refuse("the sizes of its input are not known. Give input_types")
+        return self.types[0]
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Raise NotInOnnx with a reason."""
+        raise NotInOnnx(reason)
