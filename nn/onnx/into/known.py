@@ -73,6 +73,11 @@ class Filling:
             return tuple(self.constants[name].shape)
         return self.shapes[name] if name in self.shapes else self.known.fixed_shape(name)
 
+    def kind(self, name: str) -> int | None:
+        """Return the number of a tensor's type; None where it is not known."""
+        kind = self._type_of(name) if name else None
+        return kind.tensor_type.elem_type if kind is not None else None
+
     def _set(self, name: str, array: HostArray) -> None:
         self.constants[name] = array
 
@@ -196,6 +201,10 @@ class Known:
         if any(shape is None for shape in shapes) or len({len(shape or ()) for shape in shapes}) > 1:
             return None
         return tuple(zip(*shapes, strict=True))  # type: ignore[arg-type]
+
+    def kind(self, name: str) -> int | None:
+        """Return TensorProto's number of a tensor's type; None where it is not known."""
+        return self._fillings[0].kind(name)
 
     def set_shape(self, name: str, shape: Sequence[Size]) -> None:
         """Say the shape of a tensor that a change has made."""
