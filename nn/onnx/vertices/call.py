@@ -28,6 +28,8 @@ class Call:
         Of the network: constants of numbers are taken in it.
     label : str
         Named in errors.
+    outputs : int
+        How many the node has.
     """
 
     def __init__(
@@ -39,9 +41,10 @@ class Call:
         opset: int,
         dtype: str,
         label: str,
+        outputs: int = 1,
     ) -> None:
         self.op, self.attributes, self.constants, self.opset = op, attributes, constants, opset
-        self.dtype, self.label = dtype, label
+        self.dtype, self.label, self.outputs = dtype, label, outputs
         self._values = dict(values)
         self.count = 1 + max([*self._values, *constants], default=-1)
 

@@ -75,11 +75,6 @@ def truth(condition: Array, dtype: str) -> Value:
     return Value(nd.astype(condition, dtype))
 
 
-def is_true(x: Value) -> Array:
-    """Return where an array of truths, 0 and 1, is true."""
-    return nd.equal(nd.equal(x.array, 0.0), False)
-
-
 def relu(x: Value) -> Value:
     """Return max(0, x)."""
     return maximum(x, 0.0)

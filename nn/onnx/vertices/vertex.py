@@ -56,7 +56,8 @@ class OnnxRuntime(VertexRuntime):
         inputs = [Value(x, wanted=needed) for x, needed in zip(xs, wanted, strict=True)]
         weights = {position: Value(params[f"input_{position}"], wanted=trained) for position in conf.trained}
         values = {**dict(zip(conf.positions_of_inputs(len(xs)), inputs, strict=True)), **weights}
-        call = Call(conf.op, conf.attributes, conf.constants, values, conf.opset, self.dtype, self.label)
+        told = (conf.opset, self.dtype, self.label, conf.outputs_of_operator)
+        call = Call(conf.op, conf.attributes, conf.constants, values, *told)
         results = self.function(call)
         result = results if isinstance(results, Value) else results[conf.output]
         if not nd.is_array(result.array):  # a library's number, which has no axes
