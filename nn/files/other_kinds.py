@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Sequence
+from typing import Any
+
+from nd.files.reading import regular_file
 
 _MODELS = "Such models are not read: build the network here and copy the weights with net.set_param(key, array)."
 _KERAS = f"an HDF5 file, as Keras saves models and weights. {_MODELS}"
-_ONNX = f"an ONNX model. {_MODELS}"
+_ONNX = "an ONNX model by its name alone. Is it damaged?"
 _PICTURE = "a picture. Give the model's file."
 _PICKLE = f"a pickle, as PyTorch, scikit-learn and joblib save models. {_MODELS}"
 _JSON = "JSON. A configuration is read by MultiLayerConfiguration.from_json, or that of ComputationGraphConfiguration."
@@ -41,6 +45,36 @@ _ENTRIES = {
     "MANIFEST.MF": "It is a Java archive. Give the model's file.",
 }
 """Name of an entry, in any folder -> what such an archive is."""
+
+
+_FIELDS_OF_ONNX = frozenset({2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})  # of ModelProto, beside the first
+_HEAD_OF_ONNX = 3  # bytes
+
+
+def begins_as_onnx(head: bytes) -> bool:
+    """Tell whether a file that begins with these bytes is an ONNX model.
+
+    Notes
+    -----
+    A ModelProto begins with its ir_version, a small number, and goes on with another of its fields: all writers keep
+    the order of fields.
+    """
+    return len(head) >= _HEAD_OF_ONNX and head[0] == 0x08 and 0 < head[1] < 0x80 and head[2] >> 3 in _FIELDS_OF_ONNX
+
+
+def is_onnx(source: Any) -> bool:
+    """Tell whether a path, or a file object that can go back, is that of an ONNX model; nothing else is read."""
+    if isinstance(source, (str, os.PathLike)):
+        with open(regular_file("load", source), "rb") as file:
+            return begins_as_onnx(file.read(_HEAD_OF_ONNX))
+    seekable = getattr(source, "seekable", None)
+    if not callable(seekable) or not seekable() or not hasattr(source, "read"):
+        return False
+    place = source.tell()
+    source.seek(0)
+    head = source.read(_HEAD_OF_ONNX)
+    source.seek(place)
+    return isinstance(head, bytes) and begins_as_onnx(head)
 
 
 def kind_of_bytes(name: str, head: bytes) -> str:

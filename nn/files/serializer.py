@@ -17,12 +17,14 @@ from nd.arguments import checked
 from nd.files.reading import Source
 from nd.files.writing import Target, check_ending
 
+from ..terms import late
 from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
 from .json_fields import parse
 from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
+from .other_kinds import is_onnx
 from .own_settings import ENTRY, give_names, names_of, read, written
 
 if TYPE_CHECKING:
@@ -174,7 +176,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     ----------
     path : path or binary file object
         Of a file that any release of Deeplearning4j since 0.5 wrote; under names that end in ``.npz`` and
-        ``.safetensors`` one of named arrays, as `write_model` writes it. Of a file object its position does not matter;
+        ``.safetensors`` one of named arrays, as `write_model` writes it. An ONNX model is told by its content, whatever
+        its name, and becomes a ComputationGraph, see `nn.onnx.into.graph_of`. Of a file object its position does not matter;
         one that cannot go back is read to its end.
     load_updater : bool
         Also take over the updater's state, if the file has it.
@@ -212,6 +215,10 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     """
     if is_array_file(path):
         network = read_array_file(path, load_updater, strict)  # type: ignore[arg-type]
+        check_kind(path, type(network), kind)
+        return network
+    if is_onnx(path):
+        network = late("graph_of")(path)
         check_kind(path, type(network), kind)
         return network
     return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
