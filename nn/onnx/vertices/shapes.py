@@ -194,7 +194,8 @@ def space_to_depth(call: Call) -> Value:
     """Blocks of places as channels."""
     x, block = call[0], call.whole("blocksize", 1)
     n, c, h, w = x.shape
-    apart = f.permute(f.reshape(x, (n, c, h // block, block, w // block, block)), (0, 3, 5, 1, 2, 4))
+    order = (0, 3, 5, 1, 2, 4) if call.text("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    apart = f.permute(f.reshape(x, (n, c, h // block, block, w // block, block)), order)
     return f.reshape(apart, (n, c * block**2, h // block, w // block))
 
 
