@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import nd
+from nd.typing import Array
 
 from . import functions as f
 from .call import Call
@@ -37,7 +38,7 @@ def attention(call: Call) -> list[Value]:
         seen.append(capped)
         masked = capped if bias is None else capped + bias
     weights = _softmax(masked)
-    stages = {0: scores, 1: masked, 2: seen[-1], 3: weights}
+    stages = {0: scores, 1: seen[-1], 2: masked, 3: weights}
     result = f.matmul(weights, v)
     if flat:
         n, heads, length, size = result.shape
@@ -77,25 +78,31 @@ def _bias(call: Call, scores: Value) -> Value | None:
         bias = call[3]
         given = call.constants.get(3)
         if given is not None and given.dtype == "bool":
-            bias = Value(nd.where(nd.greater(bias.array, 0.5), 0.0, -math.inf * nd.add(nd.multiply(bias.array, 0.0), 1.0)))
+            bias = _hidden(nd.greater(bias.array, 0.5), scores, None)
         short = keys - bias.shape[-1]
         if short > 0:
             more = f.constant_like(-math.inf, bias, (*bias.shape[:-1], short))
             bias = f.concat([bias, more], bias.ndim - 1)
     counts = call.get(6)
-    column = nd.arange(0, keys, "int64")
+    row, column = nd.reshape(nd.arange(0, length, scores.dtype), (length, 1)), nd.arange(0, keys, scores.dtype)
+    offset: Array | float = float(call[4].shape[2]) if call.has(4) else 0.0
     if counts is not None:
-        within = nd.greater(nd.reshape(counts.array, (-1, 1, 1, 1)), nd.astype(column, scores.dtype))
-        bias = _hidden(within, scores, bias)
+        lengths = nd.reshape(counts.array, (-1, 1, 1, 1))
+        bias = _hidden(nd.greater(lengths, column), scores, bias)
+        offset = nd.subtract(lengths, float(length))
+    ahead = nd.subtract(nd.add(row, offset), column)  # by how many places the query is behind the key
     if call.whole("is_causal", 0):
-        before = call[4].shape[2] if call.has(4) else 0
-        row = nd.add(nd.reshape(nd.arange(0, length, "int64"), (length, 1)), before)
-        bias = _hidden(nd.greater_equal(row, column), scores, bias)
+        bias = _hidden(nd.greater_equal(ahead, 0.0), scores, bias)
+    left, right = call.whole("left_window_size", -1), call.whole("right_window_size", -1)
+    if left >= 0:
+        bias = _hidden(nd.greater_equal(float(left), ahead), scores, bias)
+    if right >= 0:
+        bias = _hidden(nd.greater_equal(ahead, -float(right)), scores, bias)
     return bias
 
 
-def _hidden(seen: object, scores: Value, bias: Value | None) -> Value:
-    own = Value(nd.where(seen, 0.0, nd.fill(nd.create_uninitialized((1,), dtype=scores.dtype), -math.inf)))  # type: ignore[arg-type]
+def _hidden(seen: Array, scores: Value, bias: Value | None) -> Value:
+    own = Value(nd.where(seen, 0.0, f.constant_like(-math.inf, scores, (1,)).array))
     return own if bias is None else own + bias
 
 

@@ -221,9 +221,5 @@ def dropout(call: Call) -> list[Value]:
 
 
 def swi_glu(call: Call) -> Value:
-    """The first half of an axis, times its sigmoid, times the second half."""
-    x = call[0]
-    axis = call.axis(call.whole("axis", -1), x.ndim)
-    half = x.shape[axis] // 2
-    gate, linear = f.stretch(x, axis, 0, half), f.stretch(x, axis, half, 2 * half)
-    return gate * f.sigmoid(gate) * linear
+    """x times the sigmoid of alpha x, times y."""
+    return swish(call) * call[1]

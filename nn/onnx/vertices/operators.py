@@ -57,7 +57,6 @@ OPERATORS: dict[str, Operator] = {
     "Col2Im": Operator("convolutions:col2im", constants=(1, 2)),
     "Compress": Operator("shapes:compress", constants=(1,)),
     "Concat": Operator("shapes:concat"),
-    "ConstantOfShape": Operator("shapes:constant_of_shape", constants=(0,), differentiable=False),
     "Conv": Operator("convolutions:conv"),
     "ConvTranspose": Operator("convolutions:conv_transpose"),
     "Cos": _unary("cos"),

@@ -249,13 +249,6 @@ def compress(call: Call) -> Value:
     return along(x, call.axis(int(axis), x.ndim), whole_numbers([at for at, true in enumerate(truths) if true]))
 
 
-def constant_of_shape(call: Call) -> Value:
-    """One number, in a shape that is given."""
-    given = call.attributes.get("value")
-    value = 0.0 if given is None else float(given.host().reshape(-1)[0])
-    return Value(nd.fill(nd.create_uninitialized(tuple(call.ints(0) or []), dtype=call.dtype), value))
-
-
 def eye_like(call: Call) -> Value:
     """Ones on a diagonal of a matrix of that shape, zeros elsewhere."""
     (n, m), k = call[0].shape, call.whole("k", 0)
