@@ -184,12 +184,30 @@ class Known:
             Filling(self, {name: tuple(size[at] for size in shape) for name, shape in self.inputs.items()})
             for at in range(len(EXAMPLES))
         ]
-        ops = ops_of(graph, self._onnx.helper)
-        for filling in fillings:
-            for op, node in zip(ops, graph.node, strict=True):
-                filling.follow(op, node)
         self._fillings = fillings
-        self.ops = [op for op in ops if not all(self.is_constant(name) for name in op.outputs if name)]
+        self.ops: list[Op] = []
+        self._follow(graph)
+
+    def _follow(self, graph: Any) -> None:
+        """Follow a graph's nodes, and the branches of those whose condition is known."""
+        for op, node in zip(ops_of(graph, self._onnx.helper), graph.node, strict=True):
+            condition = self.uniform(op.inputs[0]) if op.op == "If" else None
+            if condition is not None:
+                branch = op.attributes["then_branch" if condition else "else_branch"]
+                self.tensors |= {tensor.name: tensor for tensor in branch.initializer}
+                self._follow(branch)
+                for value, name in zip(branch.output, op.outputs, strict=True):
+                    self._take(self._onnx.helper.make_node("Identity", [value.name], [name], name=f"{op.name}/{name}"))
+                continue
+            self._take(node, op)
+
+    def _take(self, node: Any, op: Op | None = None) -> None:
+        """Follow a node, and keep it unless it was folded."""
+        op = op or Op(node.op_type, list(node.input), list(node.output), {}, node.name)
+        for filling in self._fillings:
+            filling.follow(op, node)
+        if not all(self.is_constant(name) for name in op.outputs if name):
+            self.ops.append(op)
 
     def is_constant(self, name: str) -> bool:
         """Tell whether a tensor is known with its numbers, which may depend on open sizes."""

@@ -125,15 +125,17 @@ class Recognition:
 
     def recognise(self) -> None:
         """Draw all nodes; raise ConfigurationError with every one that neither a layer nor a vertex says."""
-        refused = []
+        refused: list[str] = []
+        lost: set[str] = set()  # behind what is refused
         for op in self.graph.ops:
             try:
-                self._draw(op)
+                if lost.isdisjoint(op.inputs):
+                    self._draw(op)
+                else:
+                    lost.update(op.outputs)
             except NotSaid as error:
                 refused.append(f"{op.name!r} ({op.op}): {error}")
-                for name in op.outputs:
-                    shape = self.known.shape(name) if name else None
-                    self.values[name] = self.draft.factors.fresh(f"{op.name}", shape or ())
+                lost.update(op.outputs)
         if refused:
             raise ConfigurationError(
                 f"{self.file.name}: every node must be one that a layer or an OnnxVertex can say, got {len(refused)} "
@@ -220,6 +222,8 @@ def _constant_of(piece: Piece, position: int) -> Any:
         kept = [at >= offset and before[at - offset] == size for at, size in enumerate(sizes)]
         piece.need(all(k or s[0] == s[1] for k, s in zip(kept, sizes, strict=True)), "it expands to an open size")
         return [1 if k else size[0] for k, size in zip(kept, sizes, strict=True)]
+    if op.op in ("GRU", "LSTM", "RNN") and position in (5, 6) and piece.known.uniform(name) == 0.0:
+        return None  # as it is without
     if array is None:
         piece.refuse(f"input {position} depends on an open size")
     return array
@@ -239,6 +243,8 @@ def _open_shape(piece: Piece, before: Sequence[Any]) -> list[int]:
 def _trained(piece: Piece, constants: dict[int, Any]) -> list[int]:
     """Return the positions of constants that are parameters."""
     tensors = piece.known.tensors
+    if not hasattr(OnnxVertex, "updater_of"):
+        return []
     return [
         position
         for position in TRAINED.get(piece.op.op, ())
