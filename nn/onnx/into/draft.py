@@ -84,6 +84,14 @@ class GraphDraft:
                 waiting += self.nodes[name][1:] if name in self.nodes else ()
         return needed
 
+    def are_examples(self, axis: Sequence[int]) -> bool:
+        """Tell whether an axis is that of the examples, the first one of an input; of new axes by their length."""
+        if any(tuple(axis) == value.axes[0] for value in self.inputs.values()):
+            return True
+        others = {factor for value in self.inputs.values() for group in value.axes[1:] for factor in group}
+        lengths = {self.factors.size(value.axes[0]) for value in self.inputs.values()}
+        return others.isdisjoint(axis) and self.factors.size(axis) in lengths
+
     # ---- the order of axes
 
     def arranged(self, value: Value, groups: Axes) -> Value:
