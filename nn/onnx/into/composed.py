@@ -275,9 +275,31 @@ def sum_with_bias(graph: OpGraph, known: Known, op: Op) -> bool:
     return False
 
 
+def picked_of_several(graph: OpGraph, known: Known, op: Op) -> bool:
+    """Let a Gather of one place of a Concat read what was put there."""
+    sizes, shape = known.sizes(op.inputs[1]), known.shape(op.inputs[1])
+    concat = graph.writer(op.inputs[0])
+    if shape != () or not sizes or sizes[0][0] != sizes[0][1] or concat is None or concat.op != "Concat":
+        return False
+    whole = known.shape(op.inputs[0])
+    if whole is None or concat.attribute("axis") % len(whole) != op.attribute("axis", 0) % len(whole):
+        return False
+    axis, index = op.attribute("axis", 0) % len(whole), sizes[0][0]
+    index += whole[axis][0] if index < 0 else 0
+    for name in concat.inputs:
+        part = known.shape(name)
+        if part is None or part[axis][0] != part[axis][1] or known.is_constant(name):
+            return False
+        if index < part[axis][0]:
+            return put(graph, known, op, "Pick", [name], axis=axis, index=index)
+        index -= part[axis][0]
+    return False
+
+
 FUSIONS: dict[str, tuple[Callable[[OpGraph, Known, Op], bool], ...]] = {
     "Add": (sum_with_bias,),
     "Div": (quotient, gated, clipped),
+    "Gather": (picked_of_several,),
     "Gemm": (product_of_matrices,),
     "MatMul": (product_of_matrices,),
     "Mul": (gated, clipped),

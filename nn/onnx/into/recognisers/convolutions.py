@@ -18,7 +18,7 @@ from ....layers import (
     ZeroPadding3DLayer,
     ZeroPaddingLayer,
 )
-from ....vertices import MergeVertex, SubsetVertex
+from ....vertices import MergeVertex
 from ..draft import Arrays
 from ..known import Size
 from ..layout import Value
@@ -173,7 +173,7 @@ def _in_groups(
     n_in, n_out = sizes
     parts, tag = [], value.tag
     for group in range(groups):
-        taken = piece.add(SubsetVertex(group * n_in, (group + 1) * n_in - 1), value.node, part=f"channels{group}")
-        node, tag = _one(piece, kind, value._replace(node=taken), n_in, n_out, settings, group)
+        taken, tag = piece.taken(value, group * n_in, (group + 1) * n_in, f"channels{group}")
+        node, tag = _one(piece, kind, value._replace(node=taken, tag=tag), n_in, n_out, settings, group)
         parts.append(node)
     return piece.add(MergeVertex(), parts), tag

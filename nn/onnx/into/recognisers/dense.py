@@ -19,7 +19,9 @@ def dense(piece: Piece) -> Value:
     settings = {"n_in": n_in, "n_out": n_out, "has_bias": "b" in arrays, "activation": "identity"}
     *places, channels = value.axes
     solid = [axis for axis in places if piece.factors.solid(axis)]
-    if len(solid) == 1 or len(places) == 1:
+    if len(places) == 1 and len(solid) == 1 and len(solid[0]) > 1:  # rows that are steps of examples
+        solid = [(factor,) for factor in piece.factors.solid(solid[0])]
+    if len(solid) == 1 or len(places) == 1 and not solid:
         first = solid[0] if solid else places[0]
         value = piece.arranged(value, (first, channels))
         node = piece.add(DenseLayer(**settings), value.node, arrays)
@@ -32,13 +34,9 @@ def _of_places(
     piece: Piece, value: Value, places: list[tuple[int, ...]], settings: dict[str, object], arrays: Arrays
 ) -> Value:
     """Add a layer that works at every time step, or at every pixel."""
-    factors, channels = [factor for axis in places for factor in axis], value.axes[-1]
-    examples = [axis for axis in value.inner if set(axis) <= set(factors)]
-    if len(places) == 1 or len(factors) > 3 or len(factors) < 2:
-        piece.refuse("it has too many axes")
-    del examples
-    groups = (places[0], channels, *places[1:])
     piece.need(len(places) in (2, 3), "it has too many axes")
+    first = next((axis for axis in places if piece.draft.are_examples(axis)), places[0])
+    groups = (first, value.axes[-1], *(axis for axis in places if axis != first))
     value = piece.arranged(value, groups)
     n_out = settings["n_out"]
     new = (piece.factors.new((n_out, n_out)),)  # type: ignore[arg-type]
