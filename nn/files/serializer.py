@@ -177,8 +177,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     path : path or binary file object
         Of a file that any release of Deeplearning4j since 0.5 wrote; under names that end in ``.npz`` and
         ``.safetensors`` one of named arrays, as `write_model` writes it. An ONNX model is told by its content, whatever
-        its name, and becomes a ComputationGraph, see `nn.onnx.into.graph_of`. Of a file object its position does not matter;
-        one that cannot go back is read to its end.
+        its name, and becomes a ComputationGraph, see `nn.onnx.into.graph_of`. Of a file object its position does not
+        matter; one that cannot go back is read to its end, as a model zip.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool

@@ -136,8 +136,9 @@ def read_onnx(source: Source) -> OnnxFile:
     )
     name = name_of(source)
     with opening("load", source) as file:
-        if hasattr(source, "seekable") and source.seekable():
-            source.seek(0)
+        seekable = getattr(file, "seekable", None)
+        if seekable is not None and seekable():
+            file.seek(0)
         content = read_at_most(file, _MOST + 1)
     if len(content) > _MOST:
         raise FormatError(f"{name}: an ONNX file must have at most {_MOST:,} bytes, others lie beside it. Save it so.")
@@ -150,7 +151,7 @@ def read_onnx(source: Source) -> OnnxFile:
         raise FormatError(
             f"{name}: an ONNX model must have a graph with outputs, got none. Is it another kind of file?"
         )
-    folder = None if hasattr(source, "read") else os.path.dirname(os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(source))) if isinstance(source, (str, os.PathLike)) else None
     made = OnnxFile(name, model, folder)
     newest = onnx.defs.onnx_opset_version()
     if not 0 < made.opset <= newest:

@@ -53,7 +53,7 @@ class Match:
         return None if number is None or found.op != op else (second, number)
 
     def factors(self, name: str) -> tuple[list[str], float]:
-        """Return the tensors, and the number, whose product a tensor is; one that others read too is not looked into."""
+        """Return the tensors, and the number, whose product a tensor is; what others read too is one of them."""
         tensors, number, waiting = [], 1.0, [name]
         while waiting:
             at = waiting.pop()
@@ -202,9 +202,7 @@ def _lrn(match: Match, op: Op, x: str, below: str) -> bool:
     flat = set(kernel[1:]) <= {1} and set(pool.attribute("strides") or [1]) == {1} and sum(map(abs, pads)) == size - 1
     if not (centred and counted and flat) or not _is_square(match, name, x) or before is None:
         return False
-    return put(
-        match.graph, match.known, op, "LRN", [x], size=size, alpha=times[1], beta=beta, bias=more[1]
-    )
+    return put(match.graph, match.known, op, "LRN", [x], size=size, alpha=times[1], beta=beta, bias=more[1])
 
 
 def _past_shapes(match: Match, name: str) -> tuple[str, str | None]:

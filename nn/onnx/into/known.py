@@ -133,7 +133,9 @@ class Filling:
             return
         coming = sum(map(self._count, inputs))
         going = sum(math.prod(self.shapes.get(name, (0,))) for name in op.outputs if name)
-        if op.op != "Constant" and (going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)):
+        if op.op != "Constant" and (
+            going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)
+        ):
             return
         results = self._computed(op, node, inputs)
         for name, value in zip(op.outputs, results, strict=False):
@@ -218,7 +220,7 @@ class Known:
         shapes = [filling.shape(name) for filling in self._fillings]
         if any(shape is None for shape in shapes) or len({len(shape or ()) for shape in shapes}) > 1:
             return None
-        return tuple(zip(*shapes, strict=True))  # type: ignore[arg-type]
+        return tuple(zip(*shapes, strict=True))
 
     def kind(self, name: str) -> int | None:
         """Return TensorProto's number of a tensor's type; None where it is not known."""
@@ -238,6 +240,13 @@ class Known:
         first, *others = (filling.array(name) for filling in self._fillings)
         same = all(first.shape == other.shape and bool((first == other).all()) for other in others)
         return first if same else None
+
+    def read(self, name: str) -> HostArray:
+        """Return a constant that is known to be one."""
+        array = self.array(name)
+        if array is None:
+            raise ConfigurationError(f"{self.file.name}: {name!r} must be a constant, got a tensor that is computed.")
+        return array
 
     def add(self, name: str, array: HostArray) -> None:
         """Add a constant under a name of its own."""

@@ -8,6 +8,7 @@ until an operator needs its array in an order that is not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .known import Size
@@ -160,7 +161,7 @@ class Factors:
 
 def _blocks(order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
     """Return runs of factors that stay together."""
-    following = dict(zip(wanted[:-1], wanted[1:], strict=True))
+    following = dict(pairwise(wanted))
     blocks: list[list[int]] = []
     for factor in order:
         if blocks and following.get(blocks[-1][-1]) == factor:

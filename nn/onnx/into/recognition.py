@@ -198,7 +198,11 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     while op.inputs and constants.get(len(constants) + len(nodes) - 1, 0) is None:
         del constants[len(constants) + len(nodes) - 1]
     attributes = {name: _attribute(piece, value) for name, value in op.attributes.items()}
-    used = [at for at, name in enumerate(op.outputs) if name and (name in piece.recognition.graph.outputs or piece.recognition.graph.readers(name))]
+    used = [
+        at
+        for at, name in enumerate(op.outputs)
+        if name and (name in piece.recognition.graph.outputs or piece.recognition.graph.readers(name))
+    ]
     made: list[Value | None] = [None] * len(op.outputs)
     for at in used:
         conf = OnnxVertex(
@@ -214,7 +218,7 @@ def _kept(piece: Piece, value: Value, output: int) -> Value:
     position = next(at for at in range(len(piece.op.inputs)) if piece.is_value(at))
     before = piece.value(position).axes
     if piece.op.op in RECURRENT and position == 0 and not piece.op.attribute("layout", 0):
-        pairs = ((2, 1), (0, 0)) if output == 0 else ((1, 1),)
+        pairs: tuple[tuple[int, int], ...] = ((2, 1), (0, 0)) if output == 0 else ((1, 1),)
     elif len(before) == value.rank and piece.op.op not in MOVING:
         pairs = tuple((axis, axis) for axis in range(value.rank))
     else:
@@ -235,8 +239,8 @@ def _constant_of(piece: Piece, position: int) -> Any:
     name, op = piece.op.input(position), piece.op
     array = piece.known.array(name)
     before, sizes = piece.known.shape(op.input(0)) or (), piece.known.sizes(name)
-    examples = bool(sizes) and bool(before) and sizes[0] == before[0]
-    if op.op == "Reshape" and position == 1 and sizes and (array is None or (examples and not op.attribute("allowzero"))):
+    examples = bool(sizes and before and sizes[0] == before[0] and not op.attribute("allowzero"))
+    if op.op == "Reshape" and position == 1 and sizes and (array is None or examples):
         return _open_shape(piece, before)
     if op.op == "Expand" and position == 1 and sizes:
         offset = len(sizes) - len(before)

@@ -81,7 +81,9 @@ def slice_of(piece: Piece) -> Value:
     lengths = before[axis]
     piece.need(size[0] == size[1], "it is of an open size")
     first = {start + length if start < 0 else start for length in lengths}
-    if size == (1, 1) and all(begin == length - 1 for begin, length in zip(sorted(first), sorted(lengths), strict=False)):
+    if size == (1, 1) and all(
+        begin == length - 1 for begin, length in zip(sorted(first), sorted(lengths), strict=False)
+    ):
         made = last_step(piece, value, axis)
         if made is not None:
             one = (piece.factors.new((1, 1)),)
@@ -104,9 +106,9 @@ def _cropped(piece: Piece, value: Value, axis: int, before: int, behind: int) ->
 def gather(piece: Piece) -> Value:
     """Gather of one step of series, of the last one, or of one channel; of rows of a constant table it is a lookup."""
     sizes, shape = piece.known.sizes(piece.op.inputs[1]), piece.known.shape(piece.op.inputs[1])
-    piece.need(sizes is not None and shape == () and len(sizes) == 1, "it is of several places")
-    (index,) = sizes or ()
-    return _picked(piece, index)
+    if sizes is None or shape != () or len(sizes) != 1:
+        piece.refuse("it is of several places")
+    return _picked(piece, sizes[0])
 
 
 def pick(piece: Piece) -> Value:

@@ -96,7 +96,7 @@ def _padded(
     lasts = [need.pop() if len(need) == 1 else None for need in reach]
     piece.need(None not in lasts, "windows depend on an open size")
     same = all(
-        total is not None and (max(total, 0) // 2, ) == (before,) and _is_same(n, number, step)
+        total is not None and (max(total, 0) // 2,) == (before,) and _is_same(n, number, step)
         for total, (before, _), n, number, step in zip(lasts, pads, size, out, settings["stride"], strict=True)
     )
     piece.need(same, "windows reach beyond the padding")
