@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...layers.capsules.capsules import EPSILON
 from .convolutions import convolved
 from .node_draft import NodeDraft
-from .reductions import reduced
 
 
 def primary_capsules(layer: NodeDraft) -> str:
@@ -25,13 +24,13 @@ def capsules(layer: NodeDraft) -> str:
     for number in range(conf.routings):
         if number:
             ups = layer.node("Unsqueeze", v, draft.ints(1))
-            agreement = reduced(layer, "ReduceSum", layer.node("Mul", predictions, ups), [3], False)
+            agreement = layer.reduced("ReduceSum", layer.node("Mul", predictions, ups), [3])
             logits = layer.node("Add", agreement, logits) if logits else agreement
             coupling = layer.node("Unsqueeze", layer.node("Softmax", logits, axis=2), draft.ints(3))
-            s = reduced(layer, "ReduceSum", layer.node("Mul", predictions, coupling), [1], False)
+            s = layer.reduced("ReduceSum", layer.node("Mul", predictions, coupling), [1])
         else:
-            s = reduced(layer, "ReduceSum", predictions, [1], False)
-            s = layer.node("Div", s, draft.number(float(conf.capsules)))
+            s = layer.reduced("ReduceSum", predictions, [1])
+            s = layer.node("Div", s, float(conf.capsules))
         v = _squashed(layer, s if b is None else layer.node("Add", s, b))
     return v
 
@@ -49,13 +48,12 @@ def _predictions(layer: NodeDraft) -> str:
 
 def _squashed(layer: NodeDraft, s: str) -> str:
     """Return ``s q / ((1 + q) sqrt(q + EPSILON))``, q the sum of squares along the last axis."""
-    number = layer.draft.number
-    q = reduced(layer, "ReduceSum", layer.node("Mul", s, s), [2], True)
-    root = layer.node("Sqrt", layer.node("Add", q, number(EPSILON)))
-    below = layer.node("Mul", layer.node("Add", q, number(1.0)), root)
+    q = layer.reduced("ReduceSum", layer.node("Mul", s, s), [2], True)
+    root = layer.node("Sqrt", layer.node("Add", q, EPSILON))
+    below = layer.node("Mul", layer.node("Add", q, 1.0), root)
     return layer.node("Mul", s, layer.node("Div", q, below))
 
 
 def strength(layer: NodeDraft) -> str:
     """CapsuleStrengthLayer: the length of every capsule."""
-    return reduced(layer, "ReduceL2", layer.x, [2], False)
+    return layer.reduced("ReduceL2", layer.x, [2])

@@ -11,32 +11,32 @@ from dataclasses import replace
 
 from nd.typing import HostArray
 
-from .functions import activated
+from .functions import activate
 from .node_draft import NodeDraft
 from .windows import Sizes, Sliding, cells_of, padded, sliced, sliding_of
 
 
 def convolution(layer: NodeDraft) -> str:
     """ConvolutionLayer and Convolution3D."""
-    return _finished(layer, convolved(layer, layer.params["W"]))
+    return activate(layer, convolved(layer, layer.params["W"]))
 
 
 def convolution1d(layer: NodeDraft) -> str:
     """Convolution1DLayer, whose W is ``[kernel, n_in, n_out]``."""
-    return _finished(layer, convolved(layer, layer.params["W"].transpose(2, 1, 0)))
+    return activate(layer, convolved(layer, layer.params["W"].transpose(2, 1, 0)))
 
 
 def depthwise(layer: NodeDraft) -> str:
     """DepthwiseConvolution2D, whose W is ``[kernel_h, kernel_w, n_in, multiplier]``."""
     W = layer.params["W"]
-    return _finished(layer, _by_channels(layer, W, layer.params.get("b")))
+    return activate(layer, _by_channels(layer, W, layer.params.get("b")))
 
 
 def separable(layer: NodeDraft) -> str:
     """SeparableConvolution2D: W ``[multiplier, n_in, kernel_h, kernel_w]``, then pW on single cells."""
     between = _by_channels(layer, layer.params["W"].transpose(2, 3, 1, 0), None)
     cells = Sliding((1, 1), (1, 1), (1, 1), (0,) * 4)
-    return _finished(layer, _correlated(layer, between, layer.params["pW"], layer.params.get("b"), cells, "pW"))
+    return activate(layer, _correlated(layer, between, layer.params["pW"], layer.params.get("b"), cells, "pW"))
 
 
 def deconvolution2d(layer: NodeDraft) -> str:
@@ -52,10 +52,6 @@ def deconvolution3d(layer: NodeDraft) -> str:
 def convolved(layer: NodeDraft, W: HostArray) -> str:
     """Return the convolution of a layer's input with ``W [n_out, n_in, *kernel]``, and its bias added."""
     return _correlated(layer, layer.x, W, layer.params.get("b"), sliding_of(layer))
-
-
-def _finished(layer: NodeDraft, z: str) -> str:
-    return activated(layer.draft, layer.conf.activation, z, layer.name)
 
 
 def _correlated(layer: NodeDraft, x: str, W: HostArray, b: HostArray | None, sliding: Sliding, name: str = "W") -> str:
@@ -105,11 +101,11 @@ def _transposed(layer: NodeDraft, W: HostArray) -> str:
         after = [max(length, 0) - first for length, first in zip(beyond, before, strict=True)]
         own, more = replace(own, padding=(*before, *after)), tuple(max(-length, 0) for length in beyond)
     if layer.draft.dtype == "float64":
-        return _finished(layer, _spread(layer, W, own, more))
+        return activate(layer, _spread(layer, W, own, more))
     b = [_tensor(layer, layer.params["b"].reshape(-1), "b")] if "b" in layer.params else []
     added = more if any(more) else None
     z = layer.node("ConvTranspose", layer.x, _tensor(layer, W, "W"), *b, output_padding=added, **own.attributes())
-    return _finished(layer, z)
+    return activate(layer, z)
 
 
 def _spread(layer: NodeDraft, W: HostArray, own: Sliding, more: Sizes) -> str:
@@ -184,4 +180,4 @@ def locally_connected(layer: NodeDraft) -> str:
     if "b" in layer.params:
         z = layer.node("Add", z, _tensor(layer, layer.params["b"].reshape(-1), "b"))
     z = layer.node("Reshape", layer.node("Transpose", z, perm=[1, 2, 0]), ints(0, W.shape[2], *out))
-    return _finished(layer, z)
+    return activate(layer, z)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from .node_draft import NodeDraft
-from .windows import sizes_of, sliced
+from .windows import sliced
 
 
 def yolo(layer: NodeDraft) -> str:
     """Yolo2OutputLayer: x, y and confidence by a sigmoid, sizes times their priors, classes by a softmax."""
     draft, boxes = layer.draft, layer.conf.bounding_boxes
-    shape, sizes = layer.node("Shape", layer.x), sizes_of(layer, layer.x)
+    shape, sizes = layer.node("Shape", layer.x), draft.lengths(layer.x, 2, 4, f"{layer.name}/Shape")
     apart = layer.node("Concat", draft.ints(0, len(boxes), -1), sizes, axis=0)
     z = layer.node("Reshape", layer.x, apart)  # [N, B, 5 + C, H, W]
     centers, spans, sure, classes = (

@@ -46,6 +46,6 @@ def local_response(layer: NodeDraft) -> str:
         around = layer.node("Pad", squares, draft.ints(0, half, 0, 0, 0, half, 0, 0))
         parts = [sliced(layer, around, 1, [first], [first - 2 * half]) for first in range(size)]
         squares = layer.node("Sum", *parts)
-    weighed = layer.node("Mul", squares, draft.number(float(conf.alpha)))
-    scale = layer.node("Add", weighed, draft.number(float(conf.k)))
-    return layer.node("Div", layer.x, layer.node("Pow", scale, draft.number(float(conf.beta))))
+    weighed = layer.node("Mul", squares, float(conf.alpha))
+    scale = layer.node("Add", weighed, float(conf.k))
+    return layer.node("Div", layer.x, layer.node("Pow", scale, float(conf.beta)))

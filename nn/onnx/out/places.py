@@ -37,9 +37,9 @@ def upsampling(layer: NodeDraft) -> str:
     for axis, factor in enumerate(factors, 2):
         if factor > 1:
             times = draft.ints(factor)
-            length = layer.node("Gather", layer.node("Shape", x), draft.ints(axis))
+            length = draft.lengths(x, axis, axis + 1, f"{layer.name}/Shape")
             last = layer.node("Squeeze", layer.node("Mul", length, times))
-            numbers = layer.node("Range", draft.number(0, "int64"), last, draft.number(1, "int64"))
+            numbers = layer.node("Range", draft.integer(0), last, draft.integer(1))
             x = layer.node("Gather", x, layer.node("Div", numbers, times), axis=axis)
     return x
 

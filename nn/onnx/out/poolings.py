@@ -10,8 +10,7 @@ import math
 
 from ...terms.enums import PoolingType
 from .node_draft import NodeDraft
-from .reductions import reduced
-from .windows import Sliding, cells_of, padded, sizes_of, sliding_of
+from .windows import Sliding, cells_of, padded, sliding_of
 
 AVERAGE_DILATED, NORM_DILATED = 19, 18
 """Opsets from which AveragePool and LpPool have dilations."""
@@ -45,9 +44,10 @@ def _average_by_cells(layer: NodeDraft, x: str, sliding: Sliding, all_cells: boo
     within = sliding.within()
     total = layer.node("Sum", *cells_of(layer, padded(layer, x, sliding), within))
     if all_cells or not (sliding.padding is None or any(sliding.padding)):
-        return layer.node("Div", total, layer.draft.number(float(math.prod(sliding.kernel))))
-    shape = layer.node("Concat", layer.draft.ints(1, 1), sizes_of(layer, x), axis=0)
-    ones = layer.node("Expand", layer.draft.number(1.0), shape)
+        return layer.node("Div", total, float(math.prod(sliding.kernel)))
+    sizes = layer.draft.lengths(x, 2, 2 + len(sliding.axes), f"{layer.name}/Shape")
+    shape = layer.node("Concat", layer.draft.ints(1, 1), sizes, axis=0)
+    ones = layer.node("Expand", 1.0, shape)
     counts = layer.node("Sum", *cells_of(layer, padded(layer, ones, sliding), within))
     return layer.node("Div", total, counts)
 
@@ -74,7 +74,7 @@ def _has_operator(layer: NodeDraft, sliding: Sliding, dilated_from: int) -> bool
 
 
 def _power(layer: NodeDraft, x: str, exponent: float) -> str:
-    return layer.node("Pow", x, layer.draft.number(float(exponent)))
+    return layer.node("Pow", x, float(exponent))
 
 
 # ---- over everything
@@ -93,9 +93,9 @@ def global_pooling(layer: NodeDraft) -> str:
     if axes is None:
         x, axes = layer.node("Reshape", x, layer.draft.ints(0, 0, -1)), [2]
     if reduction:
-        return reduced(layer, reduction, x, axes, not conf.collapse_dimensions)
+        return layer.reduced(reduction, x, axes, not conf.collapse_dimensions)
     powers = _power(layer, layer.node("Abs", x), conf.pnorm)
-    total = reduced(layer, "ReduceSum", powers, axes, not conf.collapse_dimensions)
+    total = layer.reduced("ReduceSum", powers, axes, not conf.collapse_dimensions)
     return _power(layer, total, 1.0 / conf.pnorm)
 
 

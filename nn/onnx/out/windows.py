@@ -109,23 +109,18 @@ def padded(layer: NodeDraft, x: str, sliding: Sliding, value: float = 0.0) -> st
         pads = ints(0, 0, *sliding.padding[:axes], 0, 0, *sliding.padding[axes:])
     else:
         return x
-    return layer.node("Pad", x, pads, *([layer.draft.number(value)] if value else []))
+    return layer.node("Pad", x, pads, *([value] if value else []))
 
 
 def _same_padding(layer: NodeDraft, x: str, sliding: Sliding) -> tuple[str, str, str]:
     """Return mode same's padding before all axes, zeros for the first two, and that behind, from the sizes of x."""
     ints = layer.draft.ints
-    sizes = sizes_of(layer, x)
+    sizes = layer.draft.lengths(x, 2, 2 + len(sliding.axes), f"{layer.name}/Shape")
     last = layer.node("Div", layer.node("Sub", sizes, ints(1)), ints(*sliding.stride))  # number of the last window
     end = layer.node("Add", layer.node("Mul", last, ints(*sliding.stride)), ints(*sliding.effective))
     total = layer.node("Max", layer.node("Sub", end, sizes), ints(0))
     before = layer.node("Div", total, ints(2))
     return before, ints(0, 0), layer.node("Sub", total, before)
-
-
-def sizes_of(layer: NodeDraft, x: str) -> str:
-    """Return the lengths of the axes behind the channels of ``x [N, C, ...]``, a vector."""
-    return sliced(layer, layer.node("Shape", x), 0, [2], [_END])
 
 
 def sliced(
