@@ -78,7 +78,9 @@ class Drawing:
                 f"{len(self.refused)} that it cannot: {'; '.join(self.refused)}."
             )
         for number, kind in zip(self.conf.output_nodes, formats.outputs, strict=True):
-            self.outputs.append(self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number])))
+            self.outputs.append(
+                self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number]))
+            )
 
     def _drawn(self, number: int, node: NodeConf) -> str:
         inputs = tuple(self._tensors[source] for source in node.inputs)
@@ -141,7 +143,9 @@ class Drawing:
         if not channels_last(kind):
             return tensor
         rank = len(kind or "")
-        return self.draft.node("Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)])
+        return self.draft.node(
+            "Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)]
+        )
 
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""

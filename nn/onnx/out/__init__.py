@@ -26,7 +26,7 @@ LAYERS: Mapping[str, str] = {
     "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
     "PReLULayer": "dense:prelu",
-    "RBM": "dense:dense",
+    "RBM": "dense:hidden_units",
     "RepeatVector": "dense:repeat_vector",
     "RnnLossLayer": "dense:loss_of_places",
     "RnnOutputLayer": "dense:dense_of_steps",
