@@ -43,7 +43,7 @@ LAYERS: Mapping[str, str] = {
     "OutputLayer": "dense:dense",
     "PReLULayer": "dense:prelu",
     "PrimaryCapsules": "capsules:primary_capsules",
-    "RBM": "dense:dense",
+    "RBM": "dense:hidden_units",
     "RepeatVector": "dense:repeat_vector",
     "RnnLossLayer": "dense:loss_of_places",
     "RnnOutputLayer": "dense:dense_of_steps",
