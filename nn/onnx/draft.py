@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +12,9 @@ from nd.typing import HostArray
 
 WORDS = {"float32": 1, "float64": 11, "int32": 6, "int64": 7, "bool": 9}
 """dtype -> TensorProto's number."""
+
+Step = Callable[[Sequence[str], Sequence[str]], tuple[Sequence[str], Sequence[str]]]
+"""A time step: from states and what comes in to the states after it and what goes out."""
 
 
 def onnx_package(who: str) -> ModuleType:
@@ -44,6 +47,11 @@ class OnnxDraft:
         self._constants: dict[tuple[Any, ...], str] = {}
         self._helper = optional("save", "onnx.helper", "onnx", "onnx")
 
+    @property
+    def word(self) -> int:
+        """The network's dtype as TensorProto's number."""
+        return WORDS[self.dtype]
+
     def name(self, wanted: str) -> str:
         """Return a name that nothing else has, the wanted one if it is free."""
         name, number = wanted, 2
@@ -74,6 +82,47 @@ class OnnxDraft:
         given = {key: value for key, value in attributes.items() if value is not None}
         self.nodes.append(self._helper.make_node(op, list(inputs), made, name=made[0], **given))
         return made
+
+    def scan(
+        self, step: Step, states: Sequence[str], series: Sequence[str], name: str, reverse: bool = False
+    ) -> list[str]:
+        """Add a Scan: nodes that run for every step of series, one after the other.
+
+        Parameters
+        ----------
+        step : callable (states, steps) -> (states after it, outputs)
+            Adds the nodes of a step; those may read tensors from outside of it.
+        states : sequence of str
+            At the start.
+        series : sequence of str
+            Tensors ``[T, ...]``, of which a step gets one row each.
+        name : str
+        reverse : bool
+            Whether the last step comes first; outputs lie in the order of the series then, too.
+
+        Returns
+        -------
+        list of str
+            The states at the end, and the outputs ``[T, ...]``.
+        """
+        before, here = ([self.name(f"{name}/{kind}") for _ in many] for kind, many in (("s", states), ("x", series)))
+        outer, self.nodes = self.nodes, []
+        after, outputs = step(before, here)
+        ends = [self.node("Identity", [end], f"{name}/after") for end in (*after, *outputs)]
+        inner, self.nodes = self.nodes, outer
+        ins, outs = (
+            [self._helper.make_tensor_value_info(end, WORDS[self.dtype], None) for end in names]
+            for names in ((*before, *here), ends)
+        )
+        body, ways = self._helper.make_graph(inner, name, ins, outs), {}
+        if reverse:
+            ways = {"scan_input_directions": [1] * len(series), "scan_output_directions": [1] * len(outputs)}
+        given = [*states, *series]
+        return self.nodes_of("Scan", given, len(ends), name, body=body, num_scan_inputs=len(series), **ways)
+
+    def length(self, tensor: str, axis: int) -> str:
+        """Return the length of an axis, a vector of one int64."""
+        return self.node("Gather", [self.node("Shape", [tensor]), self.ints(axis)], axis=0)
 
     def array(self, array: object, name: str = "constant") -> str:
         """Add a constant or parameter from an array of any backend, in its own dtype and shape; return its name."""

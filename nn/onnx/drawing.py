@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -13,7 +13,7 @@ from ..conf.nodes import NodeConf, Source
 from ..layers.base import LayerConf
 from ..terms.data_formats import channels_last
 from .draft import OnnxDraft
-from .out import LAYERS, MISSING, PREPROCESSORS, VERTICES, writer
+from .out import PREPROCESSORS, VERTICES, layer_written, part_writer
 from .out.node_draft import NodeDraft, NotInOnnx
 
 if TYPE_CHECKING:
@@ -72,23 +72,15 @@ class Drawing:
         try:
             if isinstance(node.conf, LayerConf):
                 return self._layer(number, node, inputs)
-            return self._part(VERTICES, node.conf)(self._node_draft(number, node, node.conf, inputs))
+            return part_writer(VERTICES, node.conf)(self._node_draft(number, node, node.conf, inputs))
         except NotInOnnx as error:
             self.refused.append(f"{node.label}: {error}")
             return inputs[0] if inputs else ""
 
     def _layer(self, number: int, node: NodeConf, inputs: list[str]) -> str:
         if node.preprocessor is not None:
-            inputs = [self._part(PREPROCESSORS, node.preprocessor)(self.draft, node.preprocessor, inputs[0])]
-        inner = node.conf.innermost if type(node.conf).__name__.startswith("Frozen") else node.conf
-        return self._part(LAYERS, inner)(self._node_draft(number, node, inner, inputs))
-
-    def _part(self, table: Mapping[str, str], part: object) -> Any:
-        function = writer(table, part)
-        if function is None:
-            kind = type(part).__name__
-            raise NotInOnnx(MISSING.get(kind, f"ONNX has nothing like {kind}"))
-        return function
+            inputs = [part_writer(PREPROCESSORS, node.preprocessor)(self.draft, node.preprocessor, inputs[0])]
+        return layer_written(self._node_draft(number, node, node.conf, inputs))
 
     def _node_draft(self, number: int, node: NodeConf, conf: Any, inputs: list[str]) -> NodeDraft:
         types = tuple(self.types[number].inputs) if self.types else (None,) * len(inputs)

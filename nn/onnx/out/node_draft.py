@@ -36,6 +36,8 @@ class NodeDraft:
         Of the inputs; None where the configuration does not say sizes.
     masks : tuple of str or None
         Tensors ``[N, T]`` of the inputs' masks; None where there is none.
+    masks_steps : bool
+        Whether a mask multiplies the states of an LSTM, as inside of LastTimeStep.
     """
 
     draft: OnnxDraft
@@ -45,11 +47,17 @@ class NodeDraft:
     inputs: tuple[str, ...]
     types: tuple[InputType | None, ...]
     masks: tuple[str | None, ...] = (None,)
+    masks_steps: bool = False
 
     @property
     def x(self) -> str:
         """The first input."""
         return self.inputs[0]
+
+    @property
+    def mask(self) -> str | None:
+        """The first input's mask."""
+        return self.masks[0] if self.masks else None
 
     def node(self, op: str, *inputs: str, **attributes: Any) -> str:
         """Add a node with one output, named after the layer; return its output."""
@@ -61,9 +69,9 @@ class NodeDraft:
         array = array.transpose(axes) if axes else array
         return self.draft.array(array if shape is None else array.reshape(shape), f"{self.name}/{name}")
 
-    def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str) -> NodeDraft:
-        """Return the same node with another layer in it, one that it wraps."""
-        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs)
+    def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str, **settings: Any) -> NodeDraft:
+        """Return the same node with another layer in it, one that it wraps; `settings` are other attributes."""
+        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs, **settings)
 
     def type_in(self) -> InputType:
         """Return the type of the first input; refuse where it is not known."""
