@@ -13,31 +13,77 @@ from .node_draft import NodeDraft, NotInOnnx
 
 LAYERS: Mapping[str, str] = {
     "ActivationLayer": "dense:activation",
+    "AutoEncoder": "dense:dense",
     "Bidirectional": "wrapping:bidirectional",
+    "CenterLossOutputLayer": "dense:center_loss",
+    "Cnn3DLossLayer": "dense:loss_of_places",
+    "CnnLossLayer": "dense:loss_of_places",
     "DenseLayer": "dense:dense",
     "DropoutLayer": "dense:nothing",
+    "ElementWiseMultiplicationLayer": "dense:element_wise_multiplication",
+    "EmbeddingLayer": "embedding:embedding",
+    "EmbeddingSequenceLayer": "embedding:embedding_sequence",
     "FrozenLayer": "wrapping:inside",
     "FrozenLayerWithBackprop": "wrapping:inside",
     "GravesBidirectionalLSTM": "recurrent:both_directions",
     "GravesLSTM": "recurrent:recurrent",
+    "IdentityLayer": "dense:nothing",
     "LSTM": "recurrent:recurrent",
     "LastTimeStep": "wrapping:last_time_step",
     "LearnedSelfAttentionLayer": "attention:learned",
-    "LossLayer": "dense:activation",
+    "LossLayer": "dense:loss",
+    "MaskLayer": "dense:mask",
     "MaskZeroLayer": "wrapping:mask_zero",
+    "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
+    "PReLULayer": "dense:prelu",
+    "RBM": "dense:dense",
     "RecurrentAttentionLayer": "attention:recurrent",
+    "RepeatVector": "dense:repeat_vector",
+    "RnnLossLayer": "dense:loss_of_places",
+    "RnnOutputLayer": "dense:dense_of_steps",
     "SelfAttentionLayer": "attention:itself",
     "SimpleRnn": "recurrent:recurrent",
     "TimeDistributed": "wrapping:time_distributed",
+    "VariationalAutoencoder": "dense:variational",
 }
 """Class of a layer -> module and function, sorted."""
 VERTICES: Mapping[str, str] = {
     "AttentionVertex": "attention:vertex",
+    "DuplicateToTimeSeriesVertex": "vertices:duplicate_to_time_series",
+    "ElementWiseVertex": "vertices:element_wise",
+    "L2NormalizeVertex": "vertices:l2_normalize",
+    "L2Vertex": "vertices:l2",
+    "LastTimeStepVertex": "vertices:last_time_step",
+    "MergeVertex": "vertices:merge",
+    "PoolHelperVertex": "vertices:pool_helper",
+    "PreprocessorVertex": "vertices:preprocessor",
+    "ReshapeVertex": "vertices:reshape",
+    "ReverseTimeSeriesVertex": "vertices:reverse_time_series",
+    "ScaleVertex": "vertices:scale",
+    "ShiftVertex": "vertices:shift",
+    "StackVertex": "vertices:stack",
+    "SubsetVertex": "vertices:subset",
+    "UnstackVertex": "vertices:unstack",
 }
 """Class of a vertex -> module and function, sorted."""
-PREPROCESSORS: Mapping[str, str] = {}
-"""Class of a preprocessor -> module and function (draft, preprocessor, tensor), sorted."""
+COUNTS: Mapping[str, str] = {
+    "ReshapeVertex": "vertices:reshaped_examples",
+    "StackVertex": "vertices:stacked_examples",
+    "UnstackVertex": "vertices:unstacked_examples",
+}
+"""Class of a vertex that changes how many examples there are -> module and function that tells how many, sorted."""
+PREPROCESSORS: Mapping[str, str] = {
+    "Cnn3DToFeedForwardPreProcessor": "preprocessors:to_rows",
+    "CnnToFeedForwardPreProcessor": "preprocessors:to_rows",
+    "CnnToRnnPreProcessor": "preprocessors:images_to_series",
+    "FeedForwardToCnn3DPreProcessor": "preprocessors:from_rows",
+    "FeedForwardToCnnPreProcessor": "preprocessors:from_rows",
+    "FeedForwardToRnnPreProcessor": "preprocessors:rows_to_series",
+    "RnnToCnnPreProcessor": "preprocessors:series_to_images",
+    "RnnToFeedForwardPreProcessor": "preprocessors:series_to_rows",
+}
+"""Class of a preprocessor -> module and function, which gets a `NodeDraft` of it, sorted."""
 MISSING: Mapping[str, str] = {}
 """Class that ONNX cannot say -> why, sorted."""
 

@@ -52,8 +52,8 @@ def recurrent(layer: NodeDraft) -> str:
         taken = layer.node("MatMul", taken, Wo) if Wo else taken
         return (layer.node("MatMul", taken, RW),), (a,)
 
-    shape = layer.node("Concat", draft.length(x, 0), draft.ints(width), axis=0)
-    start = layer.node("Expand", draft.number(0.0), shape)
+    shape = layer.node("Concat", draft.lengths(x, 0, 1), draft.ints(width), axis=0)
+    start = layer.node("Expand", 0.0, shape)
     _, out = draft.scan(add, [start], [sums], f"{layer.name}/Scan")
     return layer.node("Transpose", out, perm=[1, 2, 0])
 
@@ -109,7 +109,7 @@ def _away(layer: NodeDraft, masks: Sequence[str | None]) -> str | None:
     if not given:
         return None
     least = given[0] if len(given) == 1 else layer.node("Min", *given)
-    away = layer.node("Mul", layer.node("Sub", least, draft.number(1.0)), draft.number(1e9))
+    away = layer.node("Mul", layer.node("Sub", least, 1.0), 1e9)
     return layer.node("Unsqueeze", away, draft.ints(1, 2))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from nd.typing import HostArray
 
 from ..draft import Step
-from .functions import activated
+from .functions import activated, normal
 from .node_draft import NodeDraft
 
 Params = Mapping[str, HostArray]
@@ -151,22 +151,6 @@ CELLS: Mapping[str, Cell] = {
     "SimpleRnn": SimpleCell(),
 }
 """Class of a layer -> its units, sorted."""
-
-
-def normal(layer: NodeDraft, x: str, gain: str) -> str:
-    """Add rows ``[..., C]`` with mean 0 and variance 1, zeros where all numbers are equal, times a gain ``[C]``.
-
-    A mean is a product with a column of equal numbers, as ONNX's ReduceMean has changed its form.
-    """
-    draft, width = layer.draft, int(layer.conf.n_out)
-    column = draft.numbers([1.0 / width] * width, width, 1)
-    apart = layer.node("Sub", x, layer.node("MatMul", x, column))
-    variance = layer.node("MatMul", layer.node("Mul", apart, apart), column)
-    one = draft.number(1.0)
-    varies = layer.node("Greater", variance, draft.number(0.0))
-    deviation = layer.node("Sqrt", layer.node("Where", varies, variance, one))
-    normal = layer.node("Where", varies, layer.node("Div", apart, deviation), draft.number(0.0))
-    return layer.node("Mul", normal, gain)
 
 
 def _by_gates(weights: HostArray, width: int) -> HostArray:

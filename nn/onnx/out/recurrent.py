@@ -77,7 +77,7 @@ def joined(layer: NodeDraft, parts: Sequence[str], mode: str, axis: int) -> str:
     if mode == "mul":
         return layer.node("Mul", *parts)
     total = layer.node("Add", *parts)
-    return total if mode == "add" else layer.node("Mul", total, layer.draft.number(0.5))
+    return total if mode == "add" else layer.node("Mul", total, 0.5)
 
 
 # ---- ONNX's own operators
@@ -122,7 +122,7 @@ def _operator(
     if mode == "concat":
         turned = layer.node("Transpose", y, perm=[0, 2, 1, 3])
         return layer.node("Reshape", turned, draft.ints(0, 0, -1))
-    parts = [layer.node("Gather", y, draft.number(side, "int64"), axis=1) for side in (0, 1)]
+    parts = [layer.node("Gather", y, draft.integer(side), axis=1) for side in (0, 1)]
     return joined(layer, parts, mode, -1)
 
 
@@ -140,8 +140,8 @@ def _scan(layer: NodeDraft, cell: Cell, x: str, side: Side, masks: Sequence[str]
     layer = layer.around(layer.conf, side.params)
     draft, width = layer.draft, cell.width(side.params)
     sums = cell.of_input(layer, x)
-    shape = draft.node("Concat", [draft.length(x, 1), draft.ints(width)], f"{layer.name}/shape", axis=0)
-    start = draft.node("Expand", [draft.number(0.0), shape], f"{layer.name}/start")
+    shape = draft.node("Concat", [draft.lengths(x, 1, 2), draft.ints(width)], f"{layer.name}/shape", axis=0)
+    start = draft.node("Expand", [0.0, shape], f"{layer.name}/start")
     step = cell.step(layer)
     states = [start] * cell.states
     *_, out = draft.scan(step, states, [sums, *masks], f"{layer.name}/Scan", side.reverse)

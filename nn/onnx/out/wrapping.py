@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...terms.input_type import FeedForwardType, InputType, RecurrentType
 from . import layer_written
 from .cells import CELLS
 from .masks import mask_behind
@@ -41,10 +42,10 @@ def last_that_counts(layer: NodeDraft, a: str, mask: str | None) -> str:
     """Add the last steps ``[N, C]`` of series ``[N, C, T]`` by a mask ``[N, T]``; where none counts the first."""
     draft = layer.draft
     if mask is None:
-        return layer.node("Gather", a, draft.number(-1, "int64"), axis=2)
-    zero, one = (draft.number(number, "int64") for number in (0, 1))
-    length = layer.node("Squeeze", draft.length(mask, 1), draft.ints(0))
-    numbers = layer.node("Cast", layer.node("Range", zero, length, one), to=draft.word)
+        return layer.node("Gather", a, draft.integer(-1), axis=2)
+    zero, one = (draft.integer(number) for number in (0, 1))
+    length = layer.node("Squeeze", draft.lengths(mask, 1, 2), draft.ints(0))
+    numbers = layer.node("Cast", layer.node("Range", zero, length, one), to=draft.word(draft.dtype))
     last = layer.node("ArgMax", layer.node("Mul", mask, numbers), axis=1, keepdims=1)
     return layer.node("GatherND", layer.node("Transpose", a, perm=[0, 2, 1]), last, batch_dims=1)
 
@@ -52,10 +53,10 @@ def last_that_counts(layer: NodeDraft, a: str, mask: str | None) -> str:
 def mask_zero(layer: NodeDraft) -> str:
     """MaskZeroLayer: a step counts where a channel of it is another number than the value."""
     draft = layer.draft
-    blank = layer.node("Equal", layer.x, draft.number(layer.conf.masking_value))
-    others = layer.node("Cast", layer.node("Not", blank), to=draft.word)
-    count = layer.node("ReduceSum", others, draft.ints(1), keepdims=0)
-    mask = layer.node("Cast", layer.node("Greater", count, draft.number(0.0)), to=draft.word)
+    blank = layer.node("Equal", layer.x, layer.conf.masking_value)
+    others = layer.node("Cast", layer.node("Not", blank), to=draft.word(draft.dtype))
+    count = draft.reduced("ReduceSum", others, [1], name=f"{layer.name}/ReduceSum")
+    mask = layer.node("Cast", layer.node("Greater", count, 0.0), to=draft.word(draft.dtype))
     return layer_written(layer.around(layer.conf.inside, layer.params, masks=(mask,), masks_steps=True))
 
 
@@ -63,10 +64,10 @@ def time_distributed(layer: NodeDraft) -> str:
     """TimeDistributed: the layer inside over rows ``[N * T, C]``."""
     draft = layer.draft
     steps = layer.node("Transpose", layer.x, perm=[0, 2, 1])
-    sizes = [draft.length(steps, 0), draft.length(steps, 1), draft.ints(-1)]
+    sizes = [draft.lengths(steps, 0, 2), draft.ints(-1)]
     mask = None if layer.mask is None else layer.node("Reshape", layer.mask, draft.ints(-1, 1))
     rows = layer.node("Flatten", steps, axis=2)
-    out = layer_written(layer.around(layer.conf.inside, layer.params, rows, masks=(mask,)))
+    out = layer_written(layer.around(layer.conf.inside, layer.params, rows, masks=(mask,), types=_of_rows(layer)))
     back = layer.node("Reshape", out, layer.node("Concat", *sizes, axis=0))
     return layer.node("Transpose", back, perm=[0, 2, 1])
 
@@ -75,6 +76,12 @@ def _reversed(layer: NodeDraft, x: str, axis: int) -> str:
     """Add series, or a mask, from their last step to their first."""
     ints = layer.draft.ints
     return layer.node("Slice", x, ints(-1), ints(-(2**63)), ints(axis), ints(-1))
+
+
+def _of_rows(layer: NodeDraft) -> tuple[InputType | None, ...]:
+    """Return the types of the rows that the time steps of a layer's input are."""
+    (given,) = layer.types
+    return (FeedForwardType(given.n) if isinstance(given, RecurrentType) else None,)
 
 
 def _gives_rows(conf: object) -> bool:
