@@ -95,9 +95,7 @@ def _operators_activations(layer: NodeDraft, cell: Cell) -> list[str] | None:
     return [name for name in names if name is not None] if possible else None
 
 
-def _operator(
-    layer: NodeDraft, cell: Cell, x: str, sides: Sequence[Side], names: list[str], mode: str
-) -> str:
+def _operator(layer: NodeDraft, cell: Cell, x: str, sides: Sequence[Side], names: list[str], mode: str) -> str:
     """Add an LSTM or RNN over ``x [T, N, C]``; return ``[T, N, C]``.
 
     Notes

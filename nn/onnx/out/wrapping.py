@@ -18,9 +18,7 @@ def inside(layer: NodeDraft) -> str:
 def bidirectional(layer: NodeDraft) -> str:
     """Bidirectional: units of ONNX's operators in both directions at once, others over series that are reversed."""
     conf, inner = layer.conf, layer.conf.inside
-    params = [
-        {name[1:]: array for name, array in layer.params.items() if name.startswith(side)} for side in ("f", "b")
-    ]
+    params = [{name[1:]: array for name, array in layer.params.items() if name.startswith(side)} for side in ("f", "b")]
     if type(inner).__name__ in CELLS and type(inner).__module__.startswith("nn.") and "W" in params[0]:
         sides = [Side(params[0]), Side(params[1], reverse=True)]
         return in_directions(layer.around(inner, {}), sides, conf.mode)
