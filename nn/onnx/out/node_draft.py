@@ -80,6 +80,10 @@ class NodeDraft:
         array = array.transpose(axes) if axes else array
         return self.draft.array(array if shape is None else array.reshape(shape), f"{self.name}/{name}")
 
+    def reduced(self, op: str, x: str, axes: Sequence[int], keepdims: bool = False) -> str:
+        """Add ReduceSum, ReduceMax or the like over axes, named after the layer; return its output."""
+        return self.draft.reduced(op, x, axes, keepdims, f"{self.name}/{op}")
+
     def rank(self) -> int:
         """Return the number of axes of the first input; refuse where it is not known."""
         rank = self.draft.rank(self.x) if self.types[0] is None else 1 + len(self.types[0].shape)
