@@ -64,8 +64,8 @@ def normal(layer: NodeDraft, x: str, gain: str) -> str:
 
     Rows of equal numbers become 0 / 1: there is no epsilon. Source: ``nd.arrays.layer_norm``.
     """
-    centered = layer.node("Sub", x, layer.draft.reduced("ReduceMean", x, [-1], True))
-    variance = layer.draft.reduced("ReduceMean", layer.node("Mul", centered, centered), [-1], True)
+    centered = layer.node("Sub", x, layer.reduced("ReduceMean", x, [-1], True))
+    variance = layer.reduced("ReduceMean", layer.node("Mul", centered, centered), [-1], True)
     varies = layer.node("Where", layer.node("Greater", variance, 0.0), variance, 1.0)
     return layer.node("Mul", layer.node("Div", centered, layer.node("Sqrt", varies)), gain)
 

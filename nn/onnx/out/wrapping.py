@@ -53,7 +53,7 @@ def mask_zero(layer: NodeDraft) -> str:
     draft = layer.draft
     blank = layer.node("Equal", layer.x, layer.conf.masking_value)
     others = layer.node("Cast", layer.node("Not", blank), to=draft.word(draft.dtype))
-    count = draft.reduced("ReduceSum", others, [1], name=f"{layer.name}/ReduceSum")
+    count = layer.reduced("ReduceSum", others, [1])
     mask = layer.node("Cast", layer.node("Greater", count, 0.0), to=draft.word(draft.dtype))
     return layer_written(layer.around(layer.conf.inside, layer.params, masks=(mask,), masks_steps=True))
 
