@@ -5,7 +5,7 @@ from __future__ import annotations
 from nd.activations import get_activation
 
 from ...layers.pretraining.rbm import HIDDEN_UNITS
-from .functions import CHANNELS, LAST, activate, activated
+from .functions import CHANNELS, LAST, activate, activated, normal
 from .node_draft import NodeDraft
 
 
@@ -108,15 +108,7 @@ def _product(layer: NodeDraft, W: str, b: str) -> str:
 
 
 def _normalized(layer: NodeDraft) -> str:
-    """Return the activations of a layer whose x W has mean 0 and variance 1 over the layer, gains and bias behind.
-
-    Rows of equal numbers become 0 / 1: there is no epsilon. Source: ``nd.normalize_rows``.
-    """
+    """Return the activations of a layer whose x W has mean 0 and variance 1 over the layer, gains and bias behind."""
     product = layer.node("MatMul", layer.x, layer.param("W"))
-    centered = layer.node("Sub", product, layer.draft.reduced("ReduceMean", product, [1], True))
-    square = layer.node("Mul", centered, centered)
-    variance = layer.draft.reduced("ReduceMean", square, [1], True)
-    varies = layer.node("Where", layer.node("Greater", variance, 0.0), variance, 1.0)
-    normal = layer.node("Div", centered, layer.node("Sqrt", varies))
-    z = layer.node("Mul", normal, layer.param("g", shape=(-1,)))
+    z = normal(layer, product, layer.param("g", shape=(-1,)))
     return activate(layer, layer.node("Add", z, layer.param("b", shape=(-1,))) if "b" in layer.params else z)

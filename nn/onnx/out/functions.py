@@ -59,6 +59,17 @@ def activated(draft: OnnxDraft, activation: Activation, z: str, name: str, axis:
     return function(Formula(draft, name, axis), activation, z)
 
 
+def normal(layer: NodeDraft, x: str, gain: str) -> str:
+    """Add rows ``[..., C]`` with mean 0 and variance 1, times a gain ``[C]``.
+
+    Rows of equal numbers become 0 / 1: there is no epsilon. Source: ``nd.arrays.layer_norm``.
+    """
+    centered = layer.node("Sub", x, layer.reduced("ReduceMean", x, [-1], True))
+    variance = layer.reduced("ReduceMean", layer.node("Mul", centered, centered), [-1], True)
+    varies = layer.node("Where", layer.node("Greater", variance, 0.0), variance, 1.0)
+    return layer.node("Mul", layer.node("Div", centered, layer.node("Sqrt", varies)), gain)
+
+
 class Formula:
     """Adds nodes that are named after a layer.
 
