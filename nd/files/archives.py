@@ -96,8 +96,14 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], meta
 
 
 @contextmanager
-def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
+def reading_arrays(path: str | os.PathLike[str], kind: str = "") -> Iterator[ArrayFile]:
     """Open a file of `write_arrays`, or any .npz or .safetensors.
+
+    Parameters
+    ----------
+    path : path
+    kind : {".npz", ".safetensors"}, optional
+        By default what the path ends in.
 
     Raises
     ------
@@ -108,7 +114,7 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     ChoiceError, ConfigurationError
         As for `write_arrays`.
     """
-    kind = _kind_of(path)
+    kind = kind or _kind_of(path)
     with open(regular_file("arrays", path), "rb"):
         pass  # its own errors (no rights, say) come out as they are
     try:
