@@ -17,7 +17,7 @@ import numpy
 
 from backends.errors import ConfigurationError, FormatError, NdError, check_choice
 from backends.extras import install_command
-from nd.typing import Array
+from nd.typing import Array, HostArray
 
 from ..arrays.creation import as_array, to_host
 from .reading import checked_path, raised_by_others, regular_file
@@ -64,6 +64,13 @@ class ArrayFile:
         if array.shape != shape or array.dtype.kind not in "fiu":
             raise FormatError(f"{name!r} must hold numbers {list(shape)}, got {array.dtype} {list(array.shape)}.")
         return as_array(array, dtype)
+
+    def read_any(self, name: str, most: int) -> HostArray:
+        """Return an array of any shape on the host, of at most so many bytes; errors as `read`."""
+        array = self._read(name, most)
+        if array.dtype.kind not in "fiub":
+            raise FormatError(f"{name!r} must hold numbers, got {array.dtype}.")
+        return array
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
