@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nd.typing import HostArray
 
+from ...conf.growing import GrowingGraph
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, channels_last
-from ...vertices import ReshapeVertex, ScaleVertex
+from ...vertices import ReshapeVertex
 from ..vertices import OnnxVertex
 from .known import Size
 from .layout import Axes, Factors, Step, Value
@@ -19,7 +20,7 @@ Arrays = dict[str, Callable[[], HostArray]]
 FORMATS = {3: SERIES, 4: IMAGES, 5: VOLUMES}
 
 
-class GraphDraft:
+class GraphDraft(GrowingGraph):
     """Vertices, what comes into them, and their parameters.
 
     Parameters
@@ -41,10 +42,9 @@ class GraphDraft:
     """
 
     def __init__(self, inputs: dict[str, tuple[Size, ...]], turned: set[str]) -> None:
+        super().__init__()
         self.factors, self.turned = Factors(), turned
-        self.inputs = {name: self._input(name, shape) for name, shape in inputs.items()}
-        self.nodes: dict[str, tuple[Any, ...]] = {}
-        self.arrays: dict[str, Arrays] = {}
+        self.inputs: dict[str, Value] = {name: self._input(name, shape) for name, shape in inputs.items()}
         self.wanted: set[str] = set()
 
     def _input(self, name: str, shape: tuple[Size, ...]) -> Value:
@@ -54,35 +54,9 @@ class GraphDraft:
         tag = FORMATS[value.rank][1]
         return value._replace(inner=tuple(value.inner[axis] for axis in axes_inward(tag, value.rank)), tag=tag)
 
-    def add(self, wanted: str, conf: Any, inputs: Iterable[str], arrays: Arrays | None = None) -> str:
-        """Add a vertex, under another name where that one is taken; return its name."""
-        name, number = wanted, 1
-        while name in self.nodes or name in self.inputs:
-            number += 1
-            name = f"{wanted}#{number}"
-        names: list[str] = []
-        for source in inputs:  # a vertex that reads another one twice is unknown to Java
-            again = f"{name}/again{len(names)}"
-            names.append(self.add(again, ScaleVertex(1.0), [source]) if source in names else source)
-        self.nodes[name] = (conf, *names)
-        if arrays:
-            self.arrays[name] = arrays
-        return name
-
     def readers(self) -> Counter[str]:
         """Count the vertices that read each one."""
         return Counter(source for _, *sources in self.nodes.values() for source in sources)
-
-    def above(self, outputs: Iterable[str]) -> set[str]:
-        """Return the inputs and vertices that some vertices need, with them."""
-        needed: set[str] = set()
-        waiting = list(outputs)
-        while waiting:
-            name = waiting.pop()
-            if name not in needed:
-                needed.add(name)
-                waiting += self.nodes[name][1:] if name in self.nodes else ()
-        return needed
 
     def are_examples(self, axis: Sequence[int]) -> bool:
         """Tell whether an axis is that of the examples, the first one of an input; of new axes by their length."""

@@ -95,17 +95,25 @@ class Factors:
         for size in shape:
             axis: list[int] = []
             while self.size(axis) != size:
-                missing = _quotient(size, self.size(axis))
-                if not waiting or missing is None:
+                cut = self._fitted(value, waiting, _quotient(size, self.size(axis)))
+                if cut is None:
                     return None
-                if _quotient(missing, self.sizes[waiting[0]]) is None:
-                    rest = _quotient(self.sizes[waiting[0]], missing)
-                    if rest is None:
-                        return None
-                    value, waiting[:1] = self._cut(value, waiting[0], (missing, rest))
+                value = cut
                 axis.append(waiting.pop(0))
             axes.append(tuple(axis) or (self.new((1,) * len(size)),))
         return None if waiting else value._replace(axes=tuple(axes))
+
+    def _fitted(self, value: Value, waiting: list[int], missing: Size | None) -> Value | None:
+        """Return a tensor whose first factor that waits goes into a length, cut where it is too long; None if none."""
+        if not waiting or missing is None:
+            return None
+        if _quotient(missing, self.sizes[waiting[0]]) is not None:
+            return value
+        rest = _quotient(self.sizes[waiting[0]], missing)
+        if rest is None:
+            return None
+        value, waiting[:1] = self._cut(value, waiting[0], (missing, rest))
+        return value
 
     def _cut(self, value: Value, factor: int, sizes: Sequence[Size]) -> tuple[Value, list[int]]:
         parts = [self.new(size) for size in sizes]

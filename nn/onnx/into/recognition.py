@@ -172,9 +172,9 @@ class Recognition:
         wanted = value.axes
         if channels_last(value.tag) and len(value.inner) == len(value.axes):
             wanted = tuple(value.axes[axis] for axis in axes_inward(value.tag, len(wanted)))
-        if not self.draft.factors.is_arranged(value, wanted):
-            value = self.draft.in_file_order(value)
-        elif channels_last(value.tag) and len(value.inner) != len(value.axes):
+        if not self.draft.factors.is_arranged(value, wanted) or (
+            channels_last(value.tag) and len(value.inner) != len(value.axes)
+        ):
             value = self.draft.in_file_order(value)
         if value.node in self.draft.inputs or value.node in self.outputs:
             return self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])
