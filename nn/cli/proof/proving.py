@@ -108,7 +108,7 @@ def prove(
         for row in [*_layers(one, other, set(outputs)), *_outputs(one, other, outputs)]:
             key = row.kind, row.name
             rows[key] = rows[key].joined(row) if key in rows else row
-    if not any(row.difference is not None for row in rows.values()):
+    if not any(row.difference is not None or row.kind == OUTPUT for row in rows.values()):
         raise ConfigurationError("convert: both models must have something in common to compare, got nothing.")
     return Proof(
         tuple(sorted(rows.values(), key=lambda row: row.kind == OUTPUT)),
