@@ -92,7 +92,10 @@ def test_layers_that_both_name_and_outputs_at_their_places():
     assert prove(first, second, ("y",), [X], 0.05).beyond == ()
 
 
-@pytest.mark.parametrize("turned", [A.transpose(0, 2, 1), A.reshape(2, 4, 3, 1), A.reshape(2, 4, 1, 3)])
+@pytest.mark.parametrize(
+    "turned",
+    [A.transpose(0, 2, 1), A.reshape(2, 4, 3, 1), A.reshape(2, 4, 1, 3), A.transpose(2, 0, 1).reshape(3, 1, 2, 4)],
+)
 def test_inner_layers_may_have_their_axes_in_another_order(turned):
     (row, output) = rows_of(Table([A], {"a": A}), Table([A], {"a": turned}))
     assert (row.difference.absolute, output.difference.absolute) == (0.0, 0.0)
