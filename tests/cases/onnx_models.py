@@ -41,7 +41,8 @@ class Model:
             [helper.make_tensor_value_info(name, word, None) for name in outputs],
             [onnx.numpy_helper.from_array(array, name) for name, array in self.constants.items()],
         )
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        return onnx.shape_inference.infer_shapes(model)
 
 
 def function(write, *layers, opset=17):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from nd import ConfigurationError
 from nd.typing import HostArray
 
 from ...conf.growing import GrowingGraph
@@ -18,6 +19,10 @@ from .layout import Axes, Factors, Step, Value
 Arrays = dict[str, Callable[[], HostArray]]
 """Parameter -> what reads it from the file."""
 FORMATS = {3: SERIES, 4: IMAGES, 5: VOLUMES}
+
+
+class NotSaid(ConfigurationError):
+    """No layer says a node; an OnnxVertex may."""
 
 
 class GraphDraft(GrowingGraph):
@@ -117,7 +122,10 @@ class GraphDraft(GrowingGraph):
             conf: Any = ReshapeVertex(-1, *(size[0] for size in shape[1:]))
         else:
             open_axes = [at for at, axis in enumerate(axes) if self.has_examples(axis)]
-            tag, conf = None, OnnxVertex("Reshape", {}, {1: target_of(before, shape, open_axes)})
+            target = target_of(before, shape, open_axes)
+            if target.count(-1) > 1:
+                raise NotSaid("several sizes of its array are open")
+            tag, conf = None, OnnxVertex("Reshape", {}, {1: target})
         return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=axes, tag=tag)
 
     def has_examples(self, axis: Sequence[int]) -> bool:
@@ -141,4 +149,4 @@ def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[
     return [0 if stays[axis] else -1 if axis in opened else size[0] for axis, size in enumerate(shape)]
 
 
-__all__ = ["FORMATS", "Arrays", "GraphDraft", "target_of"]
+__all__ = ["FORMATS", "Arrays", "GraphDraft", "NotSaid", "target_of"]

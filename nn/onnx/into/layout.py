@@ -143,7 +143,7 @@ class Factors:
         places = self._same_axes(value.inner, groups)
         if places is not None:
             return [Step(None, places)]
-        blocks = tuple(_blocks(order, wanted))
+        blocks = tuple(self._blocks(order, wanted))
         cut = self.shape(blocks)
         perm = tuple(sorted(range(len(blocks)), key=lambda at: wanted.index(blocks[at][0])))
         first = None if cut == self.shape(value.inner) else blocks
@@ -151,6 +151,19 @@ class Factors:
         if tuple(cut[at] for at in perm) != wanted_shape:
             steps.append(Step(groups, None))
         return steps
+
+    def _blocks(self, order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return runs of factors that stay together; the first, and open lengths, stay alone, as shapes tell them so."""
+        following = dict(pairwise(wanted))
+        blocks: list[list[int]] = []
+        for factor in order:
+            last = blocks[-1][-1] if len(blocks) > 1 else None
+            alone = len(set(self.sizes[factor])) > 1 or (last is not None and len(set(self.sizes[last])) > 1)
+            if last is not None and following.get(last) == factor and not alone:
+                blocks[-1].append(factor)
+            else:
+                blocks.append([factor])
+        return [tuple(block) for block in blocks]
 
     def _same_axes(self, inner: Axes, groups: Axes) -> tuple[int, ...] | None:
         """Return the order of the array's axes that gives the groups; None where it has other axes."""
@@ -165,18 +178,6 @@ class Factors:
             left.remove(same[0])
             places.append(same[0])
         return tuple(places)
-
-
-def _blocks(order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return runs of factors that stay together."""
-    following = dict(pairwise(wanted))
-    blocks: list[list[int]] = []
-    for factor in order:
-        if blocks and following.get(blocks[-1][-1]) == factor:
-            blocks[-1].append(factor)
-        else:
-            blocks.append([factor])
-    return [tuple(block) for block in blocks]
 
 
 def _product(sizes: Sequence[Size]) -> Size:

@@ -35,7 +35,8 @@ def test_a_model_computes_what_onnxruntime_does(name):
     proto, x = build(), numbers(shape)
     net = loaded(proto)
     (given,) = net.output(x)
-    np.testing.assert_allclose(given, answer(proto, x)[0], rtol=1e-5, atol=2e-6)
+    known = ROWS[name.removesuffix(", examples first")][0]()  # which onnxruntime cannot run
+    np.testing.assert_allclose(given, answer(known, x)[0], rtol=1e-5, atol=2e-6)
     if classes is not None:
         assert [type(conf).__name__ for conf in net.conf.vertices.values()] == list(classes)
 
@@ -69,7 +70,7 @@ def test_gradients_are_differences(name):
     labels = labels / labels.sum(-1, keepdims=True)
     data = DataSet(x, labels)
     params, step = nd.to_host(net.params()).copy(), 1e-6
-    net.compute_gradient_and_score(data)
+    net.compute_gradient_and_score(net.step_input(data)).gradient()
     gradient = nd.to_host(net.flattened_gradients())[0].copy()
     direction = np.random.default_rng(5).normal(size=params.shape)
     scores = []
