@@ -9,8 +9,11 @@ from collections.abc import Callable
 
 from .composed import FUSIONS
 from .known import Known
+from .normalised import scaled_normal, with_bias
 from .ops import Op, OpGraph
 
+MORE = {"Add": (with_bias,), "Mul": (scaled_normal,)}
+"""Beside `FUSIONS`: last operator of a pattern -> what looks for it."""
 REAL = frozenset({1, 10, 11, 16})
 """TensorProto's numbers of real types."""
 INTEGRAL = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
@@ -31,7 +34,7 @@ def simplify(graph: OpGraph, known: Known) -> None:
                 graph.ops.remove(op)
                 changed = True
                 continue
-            changed |= any(rule(graph, known, op) for rule in FUSIONS.get(op.op, ()))
+            changed |= any(rule(graph, known, op) for rule in (*FUSIONS.get(op.op, ()), *MORE.get(op.op, ())))
         graph.prune()
 
 
