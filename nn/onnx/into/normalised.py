@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import nd
+
 from .composed import Match, put
 from .known import Known
 from .ops import Op, OpGraph
 
 
+def normal(graph: OpGraph, known: Known, op: Op) -> bool:
+    """Put a LayerNormalization in the place of x - mean, divided by the root of its variance."""
+    found = _normal(Match(graph, known), op)
+    if found is None:
+        return False
+    x, axis, epsilon = found
+    shape = (known.shape(x) or ())[axis:]
+    if any(size[0] != size[1] for size in shape):
+        return False
+    ones = f"{op.output}/ones"
+    with nd.use_backend("numpy"):
+        known.add(ones, nd.to_host(nd.ones(*(size[0] for size in shape), dtype="float32")))
+    return put(graph, known, op, "LayerNormalization", [x, ones], axis=axis, epsilon=epsilon)
+
+
 def scaled_normal(graph: OpGraph, known: Known, op: Op) -> bool:
-    """Put a LayerNormalization in the place of gamma times what has mean 0 and variance 1."""
+    """Give a LayerNormalization the factors that it is multiplied by."""
     match = Match(graph, known)
     for name, gamma in (op.inputs, op.inputs[::-1]):
-        found = _normal(match, name) if known.is_settled(gamma) else None
-        if found is not None and _is_of_last_axes(known, gamma, name, found[1]):
-            x, axis, epsilon = found
-            return put(graph, known, op, "LayerNormalization", [x, gamma], axis=axis, epsilon=epsilon)
+        layer = match.writer(name, "LayerNormalization")
+        if layer is None or not layer.inputs[1].endswith("/ones") or graph.only_reader(name) is not op:
+            continue
+        if len(layer.inputs) == 2 and known.is_settled(gamma) and known.shape(gamma) == known.shape(layer.inputs[1]):
+            return put(graph, known, op, "LayerNormalization", [layer.inputs[0], gamma], **layer.attributes)
     return False
 
 
@@ -30,12 +48,11 @@ def with_bias(graph: OpGraph, known: Known, op: Op) -> bool:
     return False
 
 
-def _normal(match: Match, name: str) -> tuple[str, int, float] | None:
-    """Return x, the first axis and epsilon where a tensor is x - mean, divided by the root of variance + epsilon."""
-    quotient = match.writer(name, "Div")
-    root = None if quotient is None else match.writer(quotient.inputs[1], "Sqrt")
+def _normal(match: Match, quotient: Op) -> tuple[str, int, float] | None:
+    """Return x, the first axis and epsilon where a quotient is x - mean by the root of variance + epsilon."""
+    root = match.writer(quotient.inputs[1], "Sqrt")
     more = None if root is None else match.with_number(root.inputs[0], "Add")
-    if quotient is None or more is None:
+    if more is None:
         return None
     centred = match.writer(quotient.inputs[0], "Sub")
     squares = _mean(match, more[0])
@@ -61,8 +78,3 @@ def _mean(match: Match, name: str) -> tuple[str, int] | None:
     if not axes or axes != list(range(len(shape) - len(axes), len(shape))):
         return None
     return op.inputs[0], axes[0] - len(shape)
-
-
-def _is_of_last_axes(known: Known, gamma: str, name: str, axis: int) -> bool:
-    shape, whole = known.shape(gamma), known.shape(name)
-    return shape is not None and whole is not None and shape == whole[axis:]

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from .composed import FUSIONS
 from .known import Known
-from .normalised import scaled_normal, with_bias
+from .normalised import normal, scaled_normal, with_bias
 from .ops import Op, OpGraph
 
-MORE = {"Add": (with_bias,), "Mul": (scaled_normal,)}
+MORE = {"Add": (with_bias,), "Div": (normal,), "Mul": (scaled_normal,)}
 """Beside `FUSIONS`: last operator of a pattern -> what looks for it."""
 REAL = frozenset({1, 10, 11, 16})
 """TensorProto's numbers of real types."""
@@ -76,7 +76,13 @@ def _no_pads(op: Op, known: Known) -> bool:
 
 
 def _neutral(number: float) -> Callable[[Op, Known], bool]:
-    return lambda op, known: bool(op.input(1)) and known.uniform(op.input(1)) == number
+    """Return what tells a neutral number; an array of such is a parameter that a training has not yet begun with."""
+
+    def is_neutral(op: Op, known: Known) -> bool:
+        shape = known.shape(op.input(1)) if op.input(1) else None
+        return shape is not None and all(size == (1, 1) for size in shape) and known.uniform(op.input(1)) == number
+
+    return is_neutral
 
 
 HANDING_ON: dict[str, Callable[[Op, Known], bool]] = {

@@ -8,7 +8,7 @@ from ...vertices import OnnxVertex
 from ..known import Size
 from ..layout import Value
 from ..piece import NotSaid, Piece
-from .alike import alike
+from .alike import alike, format_of
 
 
 def concat(piece: Piece) -> Value:
@@ -20,10 +20,8 @@ def concat(piece: Piece) -> Value:
     first = values[0]
     places = [at for at, group in enumerate(first.inner) if group == first.axes[axis]]
     piece.need(places == [1], "DL4J merges channels")
-    tags = {value.tag for value in values}
-    piece.need(len(tags) == 1, "its inputs have several formats")
     node = piece.add(MergeVertex(), [value.node for value in values])
-    return piece.behind(first, node, first.tag, {1: piece.shape()[axis]})
+    return piece.behind(first, node, format_of(values), {1: piece.shape()[axis]})
 
 
 def split(piece: Piece) -> list[Value | None]:
