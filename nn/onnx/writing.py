@@ -31,6 +31,7 @@ def onnx_model(
     opset: int = OPSET,
     ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
+    masks: bool = False,
 ) -> Any:
     """Return a network as an onnx.ModelProto that computes its outputs.
 
@@ -44,6 +45,9 @@ def onnx_model(
     input_types : sequence of InputType or None, optional
         One for each input, of networks whose configuration has none, as those of Java's files: where a layer cannot be
         said without sizes.
+    masks : bool
+        Whether every input of time series has another one, ``<name>_mask [N, T]``, of the network's dtype: 1 for the
+        steps that count, as ``output`` takes features' masks.
 
     Raises
     ------
@@ -63,13 +67,14 @@ def onnx_model(
     types = types_of(conf, [None] * len(conf.input_names) if input_types is None else input_types)
     with network.lock, nd.use_backend(network.backend):
         draft = OnnxDraft(opset, network.dtype)
-        drawing = Drawing(network, draft, types)
+        drawing = Drawing(network, draft, types, masks)
         drawing.draw()
     helper, word = onnx.helper, WORDS[network.dtype]
     shapes = [shape_of(conf, number, kind) for number, kind in enumerate(types)]
     inputs = [
         helper.make_tensor_value_info(name, word, shape) for name, shape in zip(drawing.inputs, shapes, strict=True)
     ]
+    inputs += [helper.make_tensor_value_info(name, word, shape) for name, shape in drawing.masks.items()]
     outputs = [helper.make_tensor_value_info(name, word, None) for name in drawing.outputs]
     graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs, list(draft.tensors.values()))
     opsets = [helper.make_opsetid("", opset)]
