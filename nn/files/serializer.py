@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd import FormatError, serde
 from nd.arguments import checked
-from nd.files.reading import Source
+from nd.files.reading import Source, ending_of
 from nd.files.writing import Target, check_ending
 
+from ..terms import late
 from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
@@ -40,6 +41,9 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
+ONNX = ".onnx"
+"""Ending of names of such models."""
+
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
 
@@ -49,8 +53,9 @@ def write_model(
     path: Target,
     save_updater: bool = True,
     normalizer: object = None,
+    **settings: Any,
 ) -> None:
-    """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as named arrays.
+    """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as another kind.
 
     Parameters
     ----------
@@ -58,16 +63,19 @@ def write_model(
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
-        `nn.files.exchange`.
+        `nn.files.exchange`, and in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
         Normalizer of the network's data; kept beside it, see `restore_normalizer`.
+    **settings
+        Of a model of ONNX, see `nn.onnx.write_onnx`; the other kinds have none.
 
     Raises
     ------
     ConfigurationError
-        The path has the ending of another kind of file, or there is a normalizer for named arrays.
+        The path has the ending of another kind of file, there is a normalizer for a kind that has no place for it, or
+        ONNX cannot say a part of the network.
     OSError
         The file cannot be written; one that was there before is untouched.
     NumericError
@@ -85,12 +93,17 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
+    if ending_of(path) == ONNX:
+        _refuse_normalizer("a model of ONNX", path, normalizer)
+        late("write_onnx")(network, path, **settings)
+        return
+    if settings:
+        raise nd.ConfigurationError(
+            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave it "
+            "out."
+        )
     if is_array_file(path):
-        if normalizer is not None:
-            raise nd.ConfigurationError(
-                f"save: a file of named arrays has no place for a normalizer, got {type(normalizer).__name__} for "
-                f"{os.fspath(path)!r}. Save it by its own method, or the network as a .zip."  # type: ignore[arg-type]
-            )
+        _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]
         return
     check_ending("save", path, MODEL_ZIP)  # before the parameters are packed
@@ -103,6 +116,14 @@ def write_model(
     from .java_limits import warn_of_limits  # which programs that save nothing do not need
 
     warn_of_limits(conf)
+
+
+def _refuse_normalizer(kind: str, path: Any, normalizer: object) -> None:
+    if normalizer is not None:
+        raise nd.ConfigurationError(
+            f"save: {kind} has no place for a normalizer, got {type(normalizer).__name__} for {os.fspath(path)!r}. "
+            "Save it by its own method, or the network as a .zip."
+        )
 
 
 def write_entries(

@@ -80,7 +80,9 @@ class Drawing:
                 f"{len(self.refused)} that it cannot: {'; '.join(self.refused)}."
             )
         for number, kind in zip(self.conf.output_nodes, formats.outputs, strict=True):
-            self.outputs.append(self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number])))
+            self.outputs.append(
+                self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number]))
+            )
 
     def _add_inputs(self) -> None:
         for number, name in enumerate(self.conf.input_names):

@@ -17,6 +17,7 @@ CALLED_LATE = {
     "trace_step": "nn.trace.stepping",
     "write_checkpoint": "nn.files.checkpoint",
     "write_model": "nn.files.serializer",
+    "write_onnx": "nn.onnx.writing",
     "write_picture": "nn.pictures.files",
 }
 """What methods of lower rooms call in upper ones, the only arrows upward in `nn`: name -> the module that has it.

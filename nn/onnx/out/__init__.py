@@ -55,7 +55,7 @@ LAYERS: Mapping[str, str] = {
     "OutputLayer": "dense:dense",
     "PReLULayer": "dense:prelu",
     "PrimaryCapsules": "capsules:primary_capsules",
-    "RBM": "dense:dense",
+    "RBM": "dense:hidden_units",
     "RecurrentAttentionLayer": "attention:recurrent",
     "RepeatVector": "dense:repeat_vector",
     "RnnLossLayer": "dense:loss_of_places",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from nd.activations import get_activation
+
+from ...layers.pretraining.rbm import HIDDEN_UNITS
 from .functions import CHANNELS, LAST, activate, activated, normal
 from .node_draft import NodeDraft
 
 
 def dense(layer: NodeDraft) -> str:
-    """DenseLayer, its output layers, and the way up of AutoEncoder and RBM: Gemm."""
+    """DenseLayer, its output layers, and the way up of AutoEncoder: Gemm."""
     if "g" in layer.params:
         return _normalized(layer)
     return activate(layer, _product(layer, "W", "b"))
@@ -16,6 +19,12 @@ def dense(layer: NodeDraft) -> str:
 def center_loss(layer: NodeDraft) -> str:
     """CenterLossOutputLayer: a b that is there without `has_bias` is not added."""
     return activate(layer, _product(layer, "W", "b" if layer.conf.has_bias else ""))
+
+
+def hidden_units(layer: NodeDraft) -> str:
+    """RBM: Gemm, and the means of its hidden units."""
+    means = get_activation(HIDDEN_UNITS[str(layer.conf.hidden_unit)])
+    return activated(layer.draft, means, _product(layer, "W", "b"), layer.name)
 
 
 def dense_of_steps(layer: NodeDraft) -> str:
