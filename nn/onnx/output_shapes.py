@@ -36,7 +36,8 @@ def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: D
         inferred = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True).graph.output
     except onnx.shape_inference.InferenceError as error:
         raise ConfigurationError(
-            f"save: the shapes of all layers must fit on each other, got: {error}. Give input_types, or mend the network."
+            f"save: the shapes of all layers must fit on each other, got: {error}. Give input_types, or mend the "
+            "network."
         ) from error
     told = drawing.output_shapes()
     for output, known, sizes in zip(model.graph.output, inferred, told, strict=True):
