@@ -67,6 +67,18 @@ def shape_of(conf: NetworkConfiguration, number: int, kind: InputType | None) ->
     return (EXAMPLES, *(arranged(own, data_format) if channels_last(data_format) else own))
 
 
+def steps_of(conf: NetworkConfiguration, number: int, shape: Shape) -> int | str | None:
+    """Return the number of time steps of an input of that shape, a name where it is free; None where it has none."""
+    data_format = conf.formats.inputs[number]
+    layer: Any = getattr(next(_readers(conf, number), None), "conf", None)
+    innermost = getattr(layer, "innermost", None)
+    if getattr(innermost, "takes_indices", False):
+        return shape[-1] if layer.takes == "series" else None
+    if len(shape) != 3:
+        return None
+    return shape[1 if channels_last(data_format) else 2]
+
+
 def _readers(conf: NetworkConfiguration, number: int) -> Iterator[NodeConf]:
     return (node for node in conf.nodes if Source(-1 - number) in node.inputs)
 
