@@ -221,6 +221,11 @@ def test_channels_last_are_turned_at_the_ends_alone(kind, layer):
     assert model.ops.count("Transpose") == ends + inside
 
 
+def test_rows_have_no_channels_last():
+    net = network(BatchNormalization(data_format="NHWC"), input_type=InputType.feed_forward(5))
+    written(net).check(np.random.default_rng(1).normal(0.0, 0.8, (3, 5)))
+
+
 # ---- every row: in double precision, at other opsets, by ONNX's own reference
 
 
