@@ -241,6 +241,14 @@ def _any_counts(vertex: NodeDraft) -> str | None:
     return vertex.node("Cast", counts, to=vertex.draft.word(vertex.draft.dtype))
 
 
+def _merged(vertex: NodeDraft) -> str | None:
+    from .vertices import merged_axis
+
+    if None not in vertex.masks and merged_axis(vertex) != 1:
+        vertex.refuse("masks do not become longer where it joins time steps")
+    return _any_counts(vertex)
+
+
 def _of_network_input(vertex: NodeDraft) -> str | None:
     return vertex.network_masks.get(vertex.conf.input_name)
 
@@ -265,7 +273,7 @@ def _padded(vertex: NodeDraft, longest: str, mask: str, length: str) -> str:
 VERTICES_OF_SEVERAL: Mapping[str, Callable[[NodeDraft], "str | None"]] = {
     "DuplicateToTimeSeriesVertex": _of_network_input,
     "ElementWiseVertex": _any_counts,
-    "MergeVertex": _any_counts,
+    "MergeVertex": _merged,
     "StackVertex": _stacked,
 }
 """Class of a vertex whose rule looks at all masks -> that, sorted."""
