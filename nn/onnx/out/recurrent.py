@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import nd
-from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftPlus, SoftSign, Tanh, ThresholdedReLU
+from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftPlus, SoftSign, Tanh
 from nd.typing import HostArray
 
 from .cells import CELLS, Cell
@@ -21,7 +21,6 @@ OPERATORS_OWN: Mapping[Any, str] = {
     SoftPlus(): "Softplus",
     SoftSign(): "Softsign",
     Tanh(): "Tanh",
-    ThresholdedReLU(): "ThresholdedRelu",
 }
 """Activation -> name in ONNX's recurrent operators, each with the settings that it has there unless others are given."""
 
