@@ -22,7 +22,7 @@ OPERATORS_OWN: Mapping[Any, str] = {
     SoftSign(): "Softsign",
     Tanh(): "Tanh",
 }
-"""Activation -> name in ONNX's recurrent operators, each with the settings that it has there unless others are given."""
+"""Activation -> name in ONNX's recurrent operators, which have it with these settings unless others are given."""
 
 
 class Side(NamedTuple):
@@ -87,11 +87,10 @@ def _operators_activations(layer: NodeDraft, cell: Cell) -> list[str] | None:
 
     onnxruntime has no such operators for float64.
     """
-    conf, names = layer.conf, []
-    for activation in cell.activations(conf):
-        names.append(OPERATORS_OWN.get(activation))
-    possible = None not in names and layer.draft.dtype == "float32" and cell.is_operators(conf)
-    return [name for name in names if name is not None] if possible else None
+    activations = cell.activations(layer.conf)
+    names = [OPERATORS_OWN[activation] for activation in activations if activation in OPERATORS_OWN]
+    possible = len(names) == len(activations) and layer.draft.dtype == "float32" and cell.is_operators(layer.conf)
+    return names if possible else None
 
 
 def _operator(layer: NodeDraft, cell: Cell, x: str, sides: Sequence[Side], names: list[str], mode: str) -> str:
