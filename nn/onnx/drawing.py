@@ -12,11 +12,11 @@ from nd import ConfigurationError
 
 from ..conf.nodes import NodeConf, Source
 from ..layers.base import LayerConf
-from ..terms.data_formats import channels_last
+from ..terms.data_formats import SERIES, arranged, channels_last
 from .draft import OnnxDraft
 from .out import COUNTS, PREPROCESSORS, VERTICES, layer_written, part_writer
 from .out.masks import mask_behind, mask_behind_preprocessor, mask_behind_vertex
-from .out.node_draft import NodeDraft, NotInOnnx
+from .out.node_draft import NodeDraft, NotInOnnx, SizesUnknown
 from .signature import EXAMPLES, Shape, shape_of, steps_of
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Drawing:
         self._tensors: dict[Source, str] = {}
         self._masks: dict[Source, str | None] = {}
         self._counts: dict[Source, Count] = {}
+        self._of_examples = {Source(-1 - number) for number in range(len(self.conf.input_names))}
+        self._doubtful: set[Source] = set()
 
     def draw(self) -> None:
         """Add all nodes; raise ConfigurationError with everything that ONNX cannot say."""
@@ -74,6 +76,8 @@ class Drawing:
             seen = number in self.conf.output_nodes and channels_last(formats.behind[number])
             named = tensor if seen else self.draft.rename(tensor, self._name_of(node), first)
             self._tensors[Source(number)] = named
+            if self._has_examples(node):
+                self._of_examples.add(Source(number))
         if self.refused:
             raise ConfigurationError(
                 "save: ONNX must be able to say every part of the network, got "
@@ -83,6 +87,26 @@ class Drawing:
             self.outputs.append(
                 self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number]))
             )
+
+    def output_shapes(self) -> list[list[int | str | None] | None]:
+        """Return the shapes of the outputs as users see them, None for what is not known."""
+        if self.types is None:
+            return [None] * len(self.outputs)
+        shapes: list[list[int | str | None] | None] = []
+        for number, kind in zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True):
+            sizes = arranged(self.types[number].output.shape, kind)
+            shapes.append([EXAMPLES if Source(number) in self._of_examples else None, *sizes])
+        return shapes
+
+    def _has_examples(self, node: NodeConf) -> bool:
+        """Tell whether a node gives as many rows as the network has examples."""
+        part: Any = node.conf.innermost
+        if type(part).__name__ in (*COUNTS, "SpaceToBatchLayer"):
+            return False
+        before = getattr(part, "preprocessor", node.preprocessor)
+        if before is not None and SERIES in (before.takes, before.gives):
+            return bool(before.gives == SERIES)
+        return bool(node.inputs) and all(source in self._of_examples for source in node.inputs)
 
     def _add_inputs(self) -> None:
         for number, name in enumerate(self.conf.input_names):
@@ -118,7 +142,10 @@ class Drawing:
                 self._counts[source] = cache(partial(part_writer(COUNTS, part), draft))
             return str(tensor)
         except NotInOnnx as error:
-            self.refused.append(f"{node.label}: {error}")
+            follows = isinstance(error, SizesUnknown) and not self._doubtful.isdisjoint(node.inputs)
+            self._doubtful.add(source)
+            if not follows:
+                self.refused.append(f"{node.label}: {error}")
             return inputs[0] if inputs else ""
 
     def _layer(self, number: int, node: NodeConf, inputs: tuple[str, ...]) -> str:

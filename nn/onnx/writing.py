@@ -12,6 +12,7 @@ from nd.files.writing import FileKind, Target, check_ending, replacing
 
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
+from .output_shapes import tell_shapes
 from .signature import shape_of, types_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
 FIRST_OPSET = 13
 """Before, Squeeze, ReduceSum and Softmax had other forms."""
-_LARGEST_FOLDED = 1024
-"""Bytes of a constant from which shapes may follow."""
 
 
 def onnx_model(
@@ -77,10 +76,12 @@ def onnx_model(
     ]
     inputs += [helper.make_tensor_value_info(name, word, shape) for name, shape in drawing.masks.items()]
     outputs = [helper.make_tensor_value_info(name, word, None) for name in drawing.outputs]
-    graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs, list(draft.tensors.values()))
+    graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs)
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
-    _tell_shapes(onnx, model)
+    tensors = list(draft.tensors.values())
+    tell_shapes(onnx, model, tensors, drawing)
+    model.graph.initializer.extend(tensors)
     return model
 
 
@@ -119,8 +120,8 @@ def _check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
     newest = onnx.defs.onnx_opset_version()
     if not FIRST_OPSET <= opset <= newest:
         raise ConfigurationError(
-            f"save: opset must be {FIRST_OPSET} to {newest}, the newest that the package onnx {onnx.__version__} knows, "
-            f"got {opset}. Leave it out for {OPSET}."
+            f"save: opset must be {FIRST_OPSET} to {newest}, the newest of the package onnx {onnx.__version__}, got "
+            f"{opset}. Leave it out for {OPSET}."
         )
     least = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", opset)])
     if not least <= ir_version <= onnx.IR_VERSION:
@@ -128,18 +129,3 @@ def _check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
             f"save: ir_version must be {least}, which opset {opset} needs, to {onnx.IR_VERSION}, got {ir_version}. "
             f"Leave it out for {IR_VERSION}."
         )
-
-
-def _tell_shapes(onnx: ModuleType, model: Any) -> None:
-    """Write the shapes of the outputs into a model: what ONNX infers, with names for lengths that are free."""
-    stripped = onnx.ModelProto()
-    stripped.CopyFrom(model)
-    for tensor in stripped.graph.initializer:
-        if len(tensor.raw_data) > _LARGEST_FOLDED:
-            stripped.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    small = [tensor for tensor in stripped.graph.initializer if len(tensor.raw_data) <= _LARGEST_FOLDED]
-    del stripped.graph.initializer[:]
-    stripped.graph.initializer.extend(small)
-    inferred = onnx.shape_inference.infer_shapes(stripped, data_prop=True).graph.output
-    for output, known in zip(model.graph.output, inferred, strict=True):
-        output.CopyFrom(known)
