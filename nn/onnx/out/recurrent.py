@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import nd
-from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftPlus, SoftSign, Tanh
+from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftSign, Tanh
 from nd.typing import HostArray
 
 from .cells import CELLS, Cell
@@ -18,11 +18,13 @@ OPERATORS_OWN: Mapping[Any, str] = {
     LeakyReLU(): "LeakyRelu",
     ReLU(): "Relu",
     Sigmoid(): "Sigmoid",
-    SoftPlus(): "Softplus",
     SoftSign(): "Softsign",
     Tanh(): "Tanh",
 }
-"""Activation -> name in ONNX's recurrent operators, which have it with these settings unless others are given."""
+"""Activation -> name in ONNX's recurrent operators, which have it with these settings unless others are given.
+
+Softplus and ThresholdedRelu are left out: onnxruntime's are infinite from 89 on, and have another threshold.
+"""
 
 
 class Side(NamedTuple):

@@ -26,6 +26,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
     RecurrentAttentionLayer,
+    RnnLossLayer,
     RnnOutputLayer,
     SelfAttentionLayer,
     SimpleRnn,
@@ -173,6 +174,13 @@ def test_activations(name):
         written = Written(over_steps(layer, dtype=dtype))
         written.check(series(2, 3))
         assert len({"LSTM", "RNN", "Scan"} & set(written.ops)) == 1
+
+
+@pytest.mark.parametrize("name", ["elu", "leakyrelu", "relu", "softplus", "softsign", "tanh"])
+def test_large_numbers(name):
+    layers = [LSTM(n_out=4, activation=name), SimpleRnn(n_out=4, activation=name)]
+    for layer in layers:
+        Written(network(layer, RnnLossLayer(loss="mse", activation="identity"))).check(300.0 * series(2, 3))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
