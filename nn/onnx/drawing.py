@@ -114,7 +114,7 @@ class Drawing:
             shape = shape_of(self.conf, number, self._of_inputs[number])
             self.draft.declare(tensor, shape)
             self.inputs.append(tensor)
-            self._tensors[source] = self._channels_first(tensor, number)
+            self._tensors[source] = self._channels_first(tensor, number, len(shape))
             self._counts[source] = cache(partial(self.draft.lengths, tensor, 0, 1, f"{tensor}/examples"))
             steps = steps_of(self.conf, number, shape) if self._takes_masks else None
             if steps is not None:
@@ -183,23 +183,18 @@ class Drawing:
             return None if kind is None else kind.computed
         return None if self.types is None else self.types[source.node].outputs[source.output]
 
-    def _channels_first(self, tensor: str, number: int) -> str:
+    def _channels_first(self, tensor: str, number: int, rank: int) -> str:
         kind = self.conf.formats.inputs[number]
-        if not self._is_turned(tensor, kind):
+        if not channels_last(kind) or rank != len(kind or ""):
             return tensor
-        rank = len(kind or "")
         return self.draft.node(
             "Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)]
         )
 
-    def _is_turned(self, tensor: str, kind: str | None) -> bool:
-        """Tell whether users see a tensor with its channels last; rows have no such order, whatever a layer says."""
-        return channels_last(kind) and self.draft.rank(tensor) in (None, len(kind or ""))
-
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""
         wanted = f"{name}_out" if name in self.inputs else name
-        if not self._is_turned(tensor, kind):
+        if not channels_last(kind):
             return tensor if tensor == name else self.draft.node("Identity", [tensor], wanted)
         rank = len(kind or "")
         return self.draft.node("Transpose", [tensor], wanted, perm=[0, *range(2, rank), 1])
