@@ -13,7 +13,7 @@ from typing import Any
 from ...terms.data_formats import computed
 from .node_draft import NodeDraft
 
-Rule = Callable[[NodeDraft, str], "str | None"]
+Rule = Callable[[NodeDraft, str], str | None]
 
 
 def mask_behind(layer: NodeDraft) -> str | None:
@@ -209,9 +209,9 @@ def _reshaped(vertex: NodeDraft, mask: str) -> str:
         return mask
     if conf.new_shape[0] > 0:
         return vertex.reshaped(mask, wanted[0], wanted[2] if series else 1)
-    if series and wanted[2] > 0:
-        return vertex.node("Expand", mask, vertex.draft.ints(1, wanted[2]))
-    vertex.refuse("mask_shape must say what becomes of its mask. Give it")
+    if not series or wanted[2] < 1:
+        vertex.refuse("mask_shape must say what becomes of its mask. Give it")
+    return vertex.node("Expand", mask, vertex.draft.ints(1, wanted[2]))
 
 
 def _part(vertex: NodeDraft, mask: str) -> str:
@@ -241,6 +241,14 @@ def _any_counts(vertex: NodeDraft) -> str | None:
     return vertex.node("Cast", counts, to=vertex.draft.word(vertex.draft.dtype))
 
 
+def _merged(vertex: NodeDraft) -> str | None:
+    from .vertices import merged_axis
+
+    if None not in vertex.masks and merged_axis(vertex) != 1:
+        vertex.refuse("masks do not become longer where it joins time steps")
+    return _any_counts(vertex)
+
+
 def _of_network_input(vertex: NodeDraft) -> str | None:
     return vertex.network_masks.get(vertex.conf.input_name)
 
@@ -262,10 +270,10 @@ def _padded(vertex: NodeDraft, longest: str, mask: str, length: str) -> str:
     return vertex.node("Pad", mask, pads)
 
 
-VERTICES_OF_SEVERAL: Mapping[str, Callable[[NodeDraft], "str | None"]] = {
+VERTICES_OF_SEVERAL: Mapping[str, Callable[[NodeDraft], str | None]] = {
     "DuplicateToTimeSeriesVertex": _of_network_input,
     "ElementWiseVertex": _any_counts,
-    "MergeVertex": _any_counts,
+    "MergeVertex": _merged,
     "StackVertex": _stacked,
 }
 """Class of a vertex whose rule looks at all masks -> that, sorted."""
