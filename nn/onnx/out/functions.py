@@ -10,6 +10,7 @@ from nd.activations import Activation
 
 from ...terms.data_formats import channels_last
 from ..draft import OnnxDraft
+from .double import DOUBLE
 from .node_draft import NodeDraft, NotInOnnx
 
 LAST = -1
@@ -54,6 +55,8 @@ def activated(draft: OnnxDraft, activation: Activation, z: str, name: str, axis:
     """
     kind = type(activation)
     function = FUNCTIONS.get(kind.__name__)
+    if draft.dtype == "float64":
+        function = DOUBLE.get(kind.__name__, function)
     if function is None or kind.__module__.partition(".")[0] != "nd":
         raise NotInOnnx(f"its activation {kind.__name__} is no function of ONNX's")
     return function(Formula(draft, name, axis), activation, z)
