@@ -194,7 +194,7 @@ class Drawing:
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""
         wanted = f"{name}_out" if name in self.inputs else name
-        if not channels_last(kind):
+        if not channels_last(kind) or self.draft.rank(tensor) not in (None, len(kind or "")):
             return tensor if tensor == name else self.draft.node("Identity", [tensor], wanted)
         rank = len(kind or "")
         return self.draft.node("Transpose", [tensor], wanted, perm=[0, *range(2, rank), 1])
