@@ -236,7 +236,7 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     if content in ARRAYS and isinstance(path, (str, os.PathLike)):
         network = read_array_file(path, load_updater, strict, f".{content}")
     elif content == ONNX:
-        network = late("load_onnx")(path)
+        network = late("graph_of")(path)
     elif content in (CAFFEMODEL, PROTOTXT):
         from .other_kinds import CAFFE  # which programs without wrong files do not need
 

@@ -12,26 +12,11 @@ from nd.extras import optional
 from nd.files.reading import Source, name_of, opening, read_at_most, regular_file
 from nd.typing import HostArray
 
-HEAD = 16
-"""Bytes that tell an ONNX file from others."""
-
 _MOST = (2 << 30) - 1  # bytes of one message of protobuf
-_FIELDS = frozenset({2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})  # of ModelProto, beside the first
 _EXTERNAL = 1  # TensorProto.EXTERNAL
 _BITS = {1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16}
 _BITS |= {17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 24: 8, 25: 2, 26: 2}
 """TensorProto's number of a data type -> bits of an element."""
-
-
-def begins_as_onnx(head: bytes) -> bool:
-    """Tell whether a file that begins with these bytes (`HEAD` of them are enough) is an ONNX model.
-
-    Notes
-    -----
-    A ModelProto begins with its ir_version, a small number, and goes on with another of its fields. All writers keep
-    the order of fields.
-    """
-    return len(head) > 2 and head[0] == 0x08 and 0 < head[1] < 0x80 and head[2] >> 3 in _FIELDS
 
 
 class OnnxFile:
@@ -151,6 +136,9 @@ def read_onnx(source: Source) -> OnnxFile:
     )
     name = name_of(source)
     with opening("load", source) as file:
+        seekable = getattr(file, "seekable", None)
+        if seekable is not None and seekable():
+            file.seek(0)
         content = read_at_most(file, _MOST + 1)
     if len(content) > _MOST:
         raise FormatError(f"{name}: an ONNX file must have at most {_MOST:,} bytes, others lie beside it. Save it so.")
@@ -158,12 +146,12 @@ def read_onnx(source: Source) -> OnnxFile:
     try:
         model.ParseFromString(content)
     except (message.DecodeError, ValueError) as error:
-        raise FormatError(f"{name}: expected an ONNX model, got {error}. Is it truncated, or another kind?") from error
+        raise FormatError(f"{name}: expected an ONNX model, got {error}. Is it damaged?") from error
     if not model.HasField("graph") or not model.graph.output:
         raise FormatError(
             f"{name}: an ONNX model must have a graph with outputs, got none. Is it another kind of file?"
         )
-    folder = None if hasattr(source, "read") else os.path.dirname(os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(source))) if isinstance(source, (str, os.PathLike)) else None
     made = OnnxFile(name, model, folder)
     newest = onnx.defs.onnx_opset_version()
     if not 0 < made.opset <= newest:

@@ -10,7 +10,7 @@ CALLED_LATE = {
     "NeuralNetConfiguration": "nn.conf.network",  # layer(), Java's layer.conf()
     "check_saveable": "nn.files.serializer",
     "graph_from_json": "nn.files.graph_json",
-    "load_onnx": "nn.onnx.loading",
+    "graph_of": "nn.onnx.into",
     "network_from_json": "nn.files.json",
     "network_to_json": "nn.files.json",
     "read_checkpoint": "nn.files.checkpoint",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import nd
 from nd.arrays import standard
@@ -64,16 +64,50 @@ def _rows_of(numbers: Array, shape: Sequence[int], batch: int = 0) -> tuple[Arra
 
 
 def _put(call: Call, table: Value, numbers: Array, updates: Value) -> Value:
-    """Return a table ``[rows, columns]`` with other rows at these numbers, or with them added."""
+    """Return a table ``[rows, columns]`` with other rows at these numbers, or with them added, multiplied and so on."""
     reduction = call.text("reduction", "none")
-    if reduction not in ("none", "add"):
-        raise call.refuse(f"reduction {reduction!r}, which may meet one place twice. Use 'add'")
-    there = spread(updates, numbers, table.shape[0])
+    if reduction not in REDUCTIONS:
+        raise call.refuse(f"reduction {reduction!r}")
     if reduction == "add":
-        return table + there
+        return table + spread(updates, numbers, table.shape[0])
+    if reduction == "none":
+        return _with_rows(table, numbers, updates)
+    call.host(1)  # where a place is met twice must be known
+    for turn in _turns(nd.to_host(numbers).tolist()):
+        own = nd.as_array([numbers_of for _, numbers_of in turn], "int64")
+        news = rows(updates, nd.as_array([place for place, _ in turn], "int64"))
+        table = _with_rows(table, own, REDUCTIONS[reduction](rows(table, own), news))
+    return table
+
+
+def _with_rows(table: Value, numbers: Array, updates: Value) -> Value:
+    """Return a table with other rows at these numbers, of which none is there twice."""
     hit = zeros((table.shape[0], 1), table.dtype)
-    nd.scatter_add(hit, numbers, nd.fill(nd.create_uninitialized((numbers.shape[0], 1), dtype=table.dtype), 1.0))
-    return f.where(nd.greater(hit, 0.0), there, table)
+    ones = nd.fill(nd.create_uninitialized((numbers.shape[0], 1), dtype=table.dtype), 1.0)
+    nd.scatter_add(hit, numbers, ones)
+    return f.where(nd.greater(hit, 0.0), spread(updates, numbers, table.shape[0]), table)
+
+
+def _turns(numbers: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """Return (place, number) in turns, in none of which a number is there twice."""
+    turns: list[list[tuple[int, int]]] = []
+    seen: dict[int, int] = {}
+    for place, number in enumerate(numbers):
+        turn = seen.get(number, 0)
+        seen[number] = turn + 1
+        turns += [[]] if turn == len(turns) else []
+        turns[turn].append((place, number))
+    return turns
+
+
+REDUCTIONS: dict[str, Callable[[Value, Value], Value]] = {
+    "add": lambda x, y: x + y,
+    "max": f.maximum,
+    "min": f.minimum,
+    "mul": lambda x, y: x * y,
+    "none": lambda x, y: y,
+}
+"""What happens with what was there, by its name in ONNX, sorted."""
 
 
 def scatter_elements(call: Call) -> Value:

@@ -194,7 +194,8 @@ def space_to_depth(call: Call) -> Value:
     """Blocks of places as channels."""
     x, block = call[0], call.whole("blocksize", 1)
     n, c, h, w = x.shape
-    apart = f.permute(f.reshape(x, (n, c, h // block, block, w // block, block)), (0, 3, 5, 1, 2, 4))
+    order = (0, 3, 5, 1, 2, 4) if call.text("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    apart = f.permute(f.reshape(x, (n, c, h // block, block, w // block, block)), order)
     return f.reshape(apart, (n, c * block**2, h // block, w // block))
 
 
@@ -246,13 +247,6 @@ def compress(call: Call) -> Value:
     if axis is None:
         x, axis = f.reshape(x, (math.prod(x.shape),)), 0
     return along(x, call.axis(int(axis), x.ndim), whole_numbers([at for at, true in enumerate(truths) if true]))
-
-
-def constant_of_shape(call: Call) -> Value:
-    """One number, in a shape that is given."""
-    given = call.attributes.get("value")
-    value = 0.0 if given is None else float(given.host().reshape(-1)[0])
-    return Value(nd.fill(nd.create_uninitialized(tuple(call.ints(0) or []), dtype=call.dtype), value))
 
 
 def eye_like(call: Call) -> Value:

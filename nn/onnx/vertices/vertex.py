@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
 from nd import ConfigurationError
@@ -136,6 +136,7 @@ class OnnxVertex(VertexConf):
     runtime: ClassVar = OnnxRuntime
     fewest_inputs: ClassVar[int] = 0
     most_inputs: ClassVar[int | None] = None
+    makes_axes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -160,6 +161,9 @@ class OnnxVertex(VertexConf):
 
     def __hash__(self) -> int:
         return hash((self.op, self.opset, self.output, tuple(sorted(self.attributes)), tuple(self.constants)))
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return self, None  # users see its arrays as they are
 
     def positions_of_inputs(self, count: int) -> list[int]:
         """Return the positions of so many inputs of the vertex: those that are not constants."""
