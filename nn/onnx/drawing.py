@@ -105,7 +105,9 @@ class Drawing:
         if not channels_last(kind):
             return tensor
         rank = len(kind or "")
-        return self.draft.node("Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)])
+        return self.draft.node(
+            "Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)]
+        )
 
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""

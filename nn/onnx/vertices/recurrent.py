@@ -97,9 +97,7 @@ def _run(call: Call, step: Step, usual: Sequence[str], states: int) -> list[Valu
         outputs.append(steps)
         lasts.append(last)
     joined = f.concat([f.reshape(one, (one.shape[0], 1, *one.shape[1:])) for one in outputs], 1)
-    ends = [
-        f.concat([f.reshape(last[place], (1, *last[place].shape)) for last in lasts], 0) for place in range(states)
-    ]
+    ends = [f.concat([f.reshape(last[place], (1, *last[place].shape)) for last in lasts], 0) for place in range(states)]
     if batch_first:
         return [f.permute(joined, (2, 0, 1, 3)), *(f.permute(end, (1, 0, 2)) for end in ends)]
     return [joined, *ends]

@@ -57,7 +57,9 @@ REDUCTIONS: dict[str, Reduce] = {
 def root(x: Value) -> Value:
     """Return the square root, with the derivative 0 at 0."""
     y = nd.sqrt(x.array)
-    return Value(y, [(x, lambda e: nd.multiply(e, nd.where(nd.greater(y, 0.0), nd.divide(0.5, nd.maximum(y, 1e-30)), 0.0)))])
+    return Value(
+        y, [(x, lambda e: nd.multiply(e, nd.where(nd.greater(y, 0.0), nd.divide(0.5, nd.maximum(y, 1e-30)), 0.0)))]
+    )
 
 
 def reduction(name: str) -> Callable[[Call], Value]:

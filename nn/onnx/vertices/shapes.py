@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import nd
 from nd.arrays import standard
@@ -75,7 +76,7 @@ def split(call: Call) -> list[Value]:
         each = -(-size // count)
         lengths = [min(each, size - each * number) for number in range(count)]
     ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
-    return [f.stretch(x, axis, start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    return [f.stretch(x, axis, start, stop) for start, stop in pairwise(ends)]
 
 
 def slice_of(call: Call) -> Value:
@@ -86,7 +87,7 @@ def slice_of(call: Call) -> Value:
     axes = list(range(len(starts))) if axes is None else list(call.axes(axes, x.ndim))
     steps = call.ints(4) or [1] * len(starts)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        first, stop, step = slice(start, end if -(2**62) < end else None, step).indices(x.shape[axis])
+        first, stop, step = slice(start, end, step).indices(x.shape[axis])
         x = _stepped(x, axis, range(first, stop, step))
     return x
 
