@@ -14,7 +14,7 @@ from nd.typing import Array
 
 from ...layers.runtime import Params
 from ...terms.params import ParamSpec, ParamView
-from ...vertices.base import VertexConf
+from ...vertices.trained import TrainedVertexConf
 from ...vertices.runtime import VertexContext, VertexRuntime
 from .call import Call
 from .constants import OnnxConstant, constant
@@ -87,7 +87,7 @@ class OnnxRuntime(VertexRuntime):
 
 
 @dataclass(frozen=True)
-class OnnxVertex(VertexConf):
+class OnnxVertex(TrainedVertexConf):
     """An operator of ONNX, on arrays in the axes of its file.
 
     Parameters
