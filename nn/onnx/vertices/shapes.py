@@ -131,7 +131,7 @@ def pad(call: Call) -> Value:
     x, pads = call[0], call.ints(1, "pads") or []
     axes = call.ints(3)
     axes = list(range(x.ndim)) if axes is None else list(call.axes(axes, x.ndim))
-    mode, value = call.text("mode", "constant"), call.float(2, "value", 0.0) or 0.0
+    mode, value = call.text("mode", "constant"), call.real(2, "value", 0.0) or 0.0
     if mode not in PADDINGS:
         raise call.refuse(f"mode {mode!r}")
     for axis, before, behind in zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True):
