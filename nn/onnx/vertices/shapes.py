@@ -94,18 +94,24 @@ def slice_of(call: Call) -> Value:
 
 def _stepped(x: Value, axis: int, numbers: range) -> Value:
     """Return the elements with these numbers along an axis."""
-    stop: int | None = numbers.stop
-    if stop is not None and stop < 0:
-        stop = None
-    key = (*(slice(None),) * axis, slice(numbers.start, stop, numbers.step) if len(numbers) else slice(0, 0), ...)
+    back = numbers.step < 0
+    ahead = numbers[::-1] if back else numbers
+    key = (
+        *(slice(None),) * axis,
+        slice(ahead.start, min(ahead.stop, x.shape[axis]), ahead.step) if len(ahead) else slice(0, 0),
+        ...,
+    )
     shape = x.shape
+
+    def turned(e: Array) -> Array:
+        return standard.flip(e, axis=axis) if back else e
 
     def pull(e: Array) -> Array:
         below = zeros(shape, nd.dtype_name(e))
-        nd.assign(below[key], e)
+        nd.assign(below[key], turned(e))
         return below
 
-    return Value(x.array[key], [(x, pull)])
+    return Value(turned(x.array[key]), [(x, pull)])
 
 
 def expand(call: Call) -> Value:
