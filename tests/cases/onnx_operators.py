@@ -41,7 +41,10 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     "Acos": [INSIDE],
     "Acosh": [Case(((2, 3),), between=(1.2, 3.0))],
     "Add": [TWO, Case(((3,), (2, 3)))],
-    "AffineGrid": [Case(((2, 2, 3),), {"align_corners": 1}, {1: [2, 1, 2, 3]}), Case(((2, 3, 4),), {}, {1: [2, 1, 2, 3, 2]})],
+    "AffineGrid": [
+        Case(((2, 2, 3),), {"align_corners": 1}, {1: [2, 1, 2, 3]}),
+        Case(((2, 3, 4),), {}, {1: [2, 1, 2, 3, 2]}),
+    ],
     "And": [TWO],
     "ArgMax": [ONE],
     "ArgMin": [ONE],
@@ -101,7 +104,10 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     ],
     "Gather": [Case(((3, 4),), {"axis": 1}, {1: [[0, -1], [2, 0]]})],
     "GatherElements": [Case(((3, 3),), {"axis": 1}, {1: [[0, -1], [2, 0]]})],
-    "GatherND": [Case(((2, 3, 2),), {"batch_dims": 1}, {1: [[1], [-1]]}), Case(((2, 3, 2),), {}, {1: [[1, 2], [0, 2]]})],
+    "GatherND": [
+        Case(((2, 3, 2),), {"batch_dims": 1}, {1: [[1], [-1]]}),
+        Case(((2, 3, 2),), {}, {1: [[1, 2], [0, 2]]}),
+    ],
     "Gelu": [ONE, Case(((2, 3),), {"approximate": "tanh"})],
     "Gemm": [Case(((3, 2), (4, 3), (4,)), {"alpha": 0.5, "beta": 2.0, "transA": 1, "transB": 1})],
     "GlobalAveragePool": [IMAGE],
@@ -140,7 +146,9 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     "LpPool": [Case(((2, 2, 5),), {"kernel_shape": [2], "p": 3}, between=(0.5, 2.0))],
     "MatMul": [Case(((2, 1, 3, 4), (2, 4, 2))), Case(((3,), (2, 3, 4))), Case(((2, 3), (3,)))],
     "Max": [Case(((2, 3), (3,), (2, 3)))],
-    "MaxPool": [Case(((2, 2, 5, 6),), {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "dilations": [1, 2]})],
+    "MaxPool": [
+        Case(((2, 2, 5, 6),), {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "dilations": [1, 2]}),
+    ],
     "MaxUnpool": [Case(((1, 1, 2, 2),), {"kernel_shape": [2, 2], "strides": [2, 2]}, {1: [[[[1, 3], [4, 14]]]]})],
     "Mean": [TWO],
     "MeanVarianceNormalization": [IMAGE],
@@ -202,7 +210,10 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
         Case(((3, 3), (2, 2)), {"axis": 0, "reduction": "mul"}, {1: [[0, 1], [0, 1]]}),
         Case(((3, 3), (2, 2)), {"axis": 0, "reduction": "max"}, {1: [[0, 1], [0, 1]]}),
     ],
-    "ScatterND": [Case(((3, 2), (2, 2)), {}, {1: [[2], [0]]}), Case(((3, 2), (2,)), {"reduction": "min"}, {1: [[2, 1], [0, 0]]})],
+    "ScatterND": [
+        Case(((3, 2), (2, 2)), {}, {1: [[2], [0]]}),
+        Case(((3, 2), (2,)), {"reduction": "min"}, {1: [[2, 1], [0, 0]]}),
+    ],
     "Selu": [ONE],
     "Shape": [ONE],
     "Shrink": [Case(((2, 3),), {"lambd": 0.5, "bias": 0.2})],
@@ -211,7 +222,10 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     "Sin": [ONE],
     "Sinh": [ONE],
     "Size": [ONE],
-    "Slice": [Case(((4, 5),), {}, {1: [3, 0], 2: [-10, -1], 3: [0, 1], 4: [-2, 2]}), Case(((4, 5),), {}, {1: [1], 2: [9]})],
+    "Slice": [
+        Case(((4, 5),), {}, {1: [3, 0], 2: [-10, -1], 3: [0, 1], 4: [-2, 2]}),
+        Case(((4, 5),), {}, {1: [1], 2: [9]}),
+    ],
     "Softmax": [Case(((2, 3, 4),), {"axis": 1}), Case(((2, 3, 4),), {"axis": 1}, opset=11)],
     "SoftmaxCrossEntropyLoss": [
         Case(((2, 3),), {}, {1: [0, 2]}),
