@@ -99,6 +99,7 @@ class Filling:
     def _inferred(self, op: Op, node: Any, inputs: Sequence[str]) -> dict[str, Any]:
         """Return the types of a node's outputs, and keep them."""
         defs, version = self._onnx.defs, self.known.file.opsets
+        faults = (defs.SchemaError, self._onnx.shape_inference.InferenceError, self._onnx.checker.ValidationError)
         domain = node.domain if node.domain != "ai.onnx" else ""
         types = {name: self._type_of(name) for name in inputs}
         if any(kind is None for kind in types.values()):
@@ -110,7 +111,7 @@ class Filling:
             found: dict[str, Any] = self._onnx.shape_inference.infer_node_outputs(
                 schema, node, types, told, opset_imports=imports, ir_version=self.known.file.model.ir_version
             )
-        except (defs.SchemaError, self._onnx.shape_inference.InferenceError, RuntimeError):
+        except (*faults, RuntimeError):
             return {}
         for name, kind in found.items():
             self._types[name] = kind
