@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -74,6 +74,10 @@ class OnnxDraft:
         given = {key: value for key, value in attributes.items() if value is not None}
         self.nodes.append(self._helper.make_node(op, list(inputs), made, name=made[0], **given))
         return made
+
+    def activated(self, activation: object, z: str, add: Callable[[], str]) -> str:
+        """Add an activation function of z, which `add` does; a training step notes it, for the way back."""
+        return add()
 
     def array(self, array: object, name: str = "constant") -> str:
         """Add a constant or parameter from an array of any backend, in its own dtype and shape; return its name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd import ConfigurationError
@@ -40,6 +40,11 @@ class Drawing:
     refused : list of str
         What ONNX cannot say, and why.
     """
+
+    layers: ClassVar[Mapping[str, str]] = LAYERS
+    """Class of a layer -> what writes it, as in `nn.onnx.out`; a training step has others for some."""
+    missing: ClassVar[Mapping[str, str]] = MISSING
+    """Class that it cannot say -> why."""
 
     def __init__(self, network: Network, draft: OnnxDraft, input_types: Types) -> None:
         self.network, self.draft, self.conf = network, draft, network.conf
@@ -81,20 +86,29 @@ class Drawing:
         if node.preprocessor is not None:
             inputs = [self._part(PREPROCESSORS, node.preprocessor)(self.draft, node.preprocessor, inputs[0])]
         inner = node.conf.innermost if type(node.conf).__name__.startswith("Frozen") else node.conf
-        return self._part(LAYERS, inner)(self._node_draft(number, node, inner, inputs))
+        return self._part(self.layers, inner)(self._node_draft(number, node, inner, inputs))
 
     def _part(self, table: Mapping[str, str], part: object) -> Any:
         function = writer(table, part)
         if function is None:
             kind = type(part).__name__
-            raise NotInOnnx(MISSING.get(kind, f"ONNX has nothing like {kind}"))
+            raise NotInOnnx(self.missing.get(kind, f"ONNX has nothing like {kind}"))
         return function
 
     def _node_draft(self, number: int, node: NodeConf, conf: Any, inputs: list[str]) -> NodeDraft:
         types = tuple(self.types[number].inputs) if self.types else (None,) * len(inputs)
         masks = tuple(self._masks.get(source) for source in node.inputs)
         name = getattr(conf, "name", None) or node.name
-        return NodeDraft(self.draft, name, conf, self._params(number), tuple(inputs), types, masks)
+        given = NodeDraft(self.draft, name, conf, self._params(number), tuple(inputs), types, masks)
+        return self.draft_of(number, node, given)
+
+    def draft_of(self, number: int, node: NodeConf, given: NodeDraft) -> NodeDraft:
+        """Return what a node's writer is given; a training step has parameters that are no constants."""
+        return given
+
+    def tensor_of(self, number: int) -> str:
+        """Return the activations of a node that is drawn, channels first."""
+        return self._tensors[Source(number)]
 
     def _params(self, number: int) -> dict[str, HostArray]:
         params = self.network.engine.propagation.params[number]
