@@ -1,0 +1,136 @@
+"""The forward pass of a training step: a network's nodes with parameters that are inputs of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from nd.typing import HostArray
+
+from ...conf.nodes import NodeConf
+from ..drawing import Drawing
+from ..out.node_draft import NodeDraft, NotInOnnx
+from .draft import TrainingDraft
+from .tables import LAYERS, MISSING
+from .tensors import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...networks.network import Network
+    from ...terms.input_type import InputType
+
+Key = tuple[int, str]
+
+
+class Changing(Mapping[str, HostArray]):
+    """Parameters of which only the names are known: a writer that would make constants of them is refused.
+
+    Parameters
+    ----------
+    params : mapping of str -> host array
+    """
+
+    def __init__(self, params: Mapping[str, HostArray]) -> None:
+        self._names = tuple(params)
+
+    def __getitem__(self, name: str) -> NoReturn:
+        if name not in self._names:
+            raise KeyError(name)
+        raise NotInOnnx(f"it is written with the numbers of {name} as they are now, not as they will be")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@dataclass(frozen=True)
+class TrainedNode(NodeDraft):
+    """A node of a network whose parameters are inputs of the graph.
+
+    Attributes
+    ----------
+    tensors : mapping of str -> str
+        Name of a parameter -> the input.
+    steps : dict of str -> Tensor
+        Takes how far parameters go that are not trained but follow the minibatches.
+    """
+
+    tensors: Mapping[str, str] = field(default_factory=dict)
+    steps: dict[str, Tensor] = field(default_factory=dict)
+
+    def param(self, name: str, *axes: int, shape: Sequence[int] | None = None) -> str:
+        """Return a parameter as a tensor, which nodes bring into that order and shape."""
+        tensor = self.tensors[name]
+        if axes:
+            tensor = self.node("Transpose", tensor, perm=list(axes))
+        return tensor if shape is None else self.node("Reshape", tensor, self.draft.ints(*shape))
+
+
+class TrainingDrawing(Drawing):
+    """A network's nodes as in training.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork or ComputationGraph
+    draft : TrainingDraft
+    input_types : sequence of InputType or None
+    trained : mapping of (int, str) -> str
+        Number of a node and name of a parameter that changes -> the input of the graph.
+
+    Attributes
+    ----------
+    steps : dict of (int, str) -> Tensor
+        How far parameters go that follow the minibatches.
+    """
+
+    layers: ClassVar[Mapping[str, str]] = LAYERS
+    missing: ClassVar[Mapping[str, str]] = MISSING
+
+    def __init__(
+        self,
+        network: Network,
+        draft: TrainingDraft,
+        input_types: Sequence[InputType | None],
+        trained: Mapping[Key, str],
+    ) -> None:
+        super().__init__(network, draft, input_types)
+        self._trained = trained
+        self._of_nodes: dict[int, dict[str, Tensor]] = {}
+
+    @property
+    def steps(self) -> dict[Key, Tensor]:
+        """How far parameters go that follow the minibatches, by number of the node and name."""
+        return {(number, name): step for number, of_node in self._of_nodes.items() for name, step in of_node.items()}
+
+    def draft_of(self, number: int, node: NodeConf, given: NodeDraft) -> NodeDraft:
+        """Return a node with its parameters as inputs; refuse what training draws random numbers for."""
+        layer: Any = node.conf
+        frozen = type(layer).__name__.startswith("Frozen")
+        tensors = {name: self._trained[number, name] for name in given.params if (number, name) in self._trained}
+        if not frozen:
+            _refuse_noise(layer)
+        if frozen or not given.params:
+            return given
+        rest = given.params.keys() - tensors.keys()
+        if rest:
+            raise NotInOnnx(f"its parameters {', '.join(sorted(rest))} are not trained on labels")
+        fields = {name: getattr(given, name) for name in ("draft", "name", "conf", "inputs", "types", "masks")}
+        steps = self._of_nodes.setdefault(number, {})
+        return TrainedNode(params=Changing(given.params), tensors=tensors, steps=steps, **fields)
+
+
+def _refuse_noise(layer: Any) -> None:
+    runtime = getattr(layer, "runtime", None)
+    if getattr(runtime, "takes_dropout", False) and getattr(layer, "drop_out", None) is not None:
+        raise NotInOnnx("its dropout draws random numbers, which ONNX does not draw as this library. Leave drop_out out")
+    if getattr(layer, "weight_noise", None) is not None:
+        raise NotInOnnx("its weight noise draws random numbers. Leave weight_noise out")
+    if getattr(getattr(layer, "activation", None), "draws", False):
+        raise NotInOnnx("its activation draws random numbers. Take another one")

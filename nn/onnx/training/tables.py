@@ -1,0 +1,27 @@
+"""Layers that a training step has: what writes their forward pass. Vertices and preprocessors are those of `nn.onnx.out`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..out import LAYERS as OUT
+from ..out import MISSING as OUT_MISSING
+
+AS_IN_INFERENCE = (
+    "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Convolution1DLayer", "Convolution3D", "ConvolutionLayer",
+    "DenseLayer", "DropoutLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer", "EmbeddingSequenceLayer",
+    "GlobalPoolingLayer", "IdentityLayer", "LossLayer", "OutputLayer", "PReLULayer", "RepeatVector", "RnnLossLayer",
+    "RnnOutputLayer", "Subsampling1DLayer", "Subsampling3DLayer", "SubsamplingLayer", "ZeroPadding1DLayer",
+    "ZeroPadding3DLayer", "ZeroPaddingLayer",
+)  # fmt: skip
+"""Classes whose activations in training are those of inference, and whose operators all have a derivative."""
+LAYERS: Mapping[str, str] = {
+    **{kind: OUT[kind] for kind in AS_IN_INFERENCE if kind in OUT},
+    "BatchNormalization": ".training.batch_normalization:batch_normalization",
+}
+"""Class of a layer -> module, seen from `nn.onnx.out`, and function."""
+MISSING: Mapping[str, str] = {
+    **{kind: "a training step has no form of it here" for kind in OUT if kind not in LAYERS},
+    **OUT_MISSING,
+}
+"""Class that a training step does not have -> why."""
