@@ -12,6 +12,10 @@ from nd.typing import HostArray
 
 WORDS = {"float32": 1, "float64": 11, "int32": 6, "int64": 7, "bool": 9}
 """dtype -> TensorProto's number."""
+_REDUCES_BY_INPUT = 18
+"""Opset from which the axes of all reductions are an input."""
+_SHAPES_OF_SOME = 15
+"""Opset from which Shape gives the lengths of some of the axes."""
 
 
 def onnx_package(who: str) -> ModuleType:
@@ -42,7 +46,10 @@ class OnnxDraft:
         self.tensors: dict[str, Any] = {}
         self._names: set[str] = set()
         self._constants: dict[tuple[Any, ...], str] = {}
-        self._helper = optional("save", "onnx.helper", "onnx", "onnx")
+        self._types: dict[str, Any] = {}
+        self._inferred = 0
+        self._onnx = onnx_package("save")
+        self._helper = self._onnx.helper
 
     def name(self, wanted: str) -> str:
         """Return a name that nothing else has, the wanted one if it is free."""
@@ -52,15 +59,15 @@ class OnnxDraft:
         self._names.add(name)
         return name
 
-    def node(self, op: str, inputs: Sequence[str], name: str = "", **attributes: Any) -> str:
+    def node(self, op: str, inputs: Sequence[str | float], name: str = "", **attributes: Any) -> str:
         """Add a node with one output; return that.
 
         Parameters
         ----------
         op : str
             Operator of ONNX's own domain.
-        inputs : sequence of str
-            Tensors; "" for optional ones that are not there.
+        inputs : sequence of str or float
+            Tensors; "" for optional ones that are not there, numbers for constants of the network's dtype.
         name : str
             Wanted for the output and the node; by default the operator.
         **attributes
@@ -68,16 +75,37 @@ class OnnxDraft:
         """
         return self.nodes_of(op, inputs, 1, name, **attributes)[0]
 
-    def nodes_of(self, op: str, inputs: Sequence[str], outputs: int, name: str = "", **attributes: Any) -> list[str]:
+    def nodes_of(
+        self, op: str, inputs: Sequence[str | float], outputs: int, name: str = "", **attributes: Any
+    ) -> list[str]:
         """Add a node with several outputs; return them."""
         made = [self.name(f"{name or op}" if number == 0 else f"{name or op}_{number}") for number in range(outputs)]
-        given = {key: value for key, value in attributes.items() if value is not None}
-        self.nodes.append(self._helper.make_node(op, list(inputs), made, name=made[0], **given))
+        kept = {key: value for key, value in attributes.items() if value is not None}
+        tensors = [given if isinstance(given, str) else self.number(given) for given in inputs]
+        self.nodes.append(self._helper.make_node(op, tensors, made, name=made[0], **kept))
         return made
 
     def activated(self, activation: object, z: str, add: Callable[[], str]) -> str:
         """Add an activation function of z, which `add` does; a training step notes it, for the way back."""
         return add()
+
+    def word(self, dtype: str) -> int:
+        """Return the number of a dtype, as Cast takes it."""
+        return WORDS[dtype]
+
+    # ---- operators whose form depends on the opset
+
+    def reduced(self, op: str, x: str, axes: Sequence[int], keepdims: bool = False, name: str = "") -> str:
+        """Add ReduceMean, ReduceMax, ReduceSum or the like over axes; return its output."""
+        by_input = op == "ReduceSum" or self.opset >= _REDUCES_BY_INPUT
+        inputs = [x, self.ints(*axes)] if by_input else [x]
+        return self.node(op, inputs, name or op, axes=None if by_input else list(axes), keepdims=int(keepdims))
+
+    def lengths(self, x: str, first: int, stop: int, name: str = "") -> str:
+        """Return a vector of int64 with the lengths of axes first .. stop - 1 of a tensor."""
+        if self.opset >= _SHAPES_OF_SOME:
+            return self.node("Shape", [x], name or "Shape", start=first, end=stop)
+        return self.node("Slice", [self.node("Shape", [x]), self.ints(first), self.ints(stop)], name or "Shape")
 
     def array(self, array: object, name: str = "constant") -> str:
         """Add a constant or parameter from an array of any backend, in its own dtype and shape; return its name."""
@@ -88,6 +116,10 @@ class OnnxDraft:
         """Return a constant vector of int64."""
         return self._shared("int64", (len(values),), values)
 
+    def integer(self, value: int) -> str:
+        """Return a constant scalar of int64."""
+        return self._shared("int64", (), (value,))
+
     def number(self, value: float, dtype: str = "") -> str:
         """Return a constant scalar, by default of the network's dtype."""
         return self._shared(dtype or self.dtype, (), (value,))
@@ -95,6 +127,51 @@ class OnnxDraft:
     def numbers(self, values: Sequence[float], *shape: int) -> str:
         """Return a constant of the network's dtype with those numbers; a vector without a shape."""
         return self._shared(self.dtype, shape or (len(values),), tuple(values))
+
+    # ---- names and ranks of what has been added
+
+    def declare(self, tensor: str, shape: Sequence[int | str]) -> None:
+        """Say the lengths of the axes of a graph's input, a name for one that is not known."""
+        self._types[tensor] = self._helper.make_tensor_type_proto(WORDS[self.dtype], list(shape))
+
+    def rename(self, tensor: str, wanted: str, first: int) -> str:
+        """Give what one of the nodes from number `first` on makes another name, which no other nodes read; return it.
+
+        A tensor that an earlier node makes, or an input of the graph, keeps its own.
+        """
+        makers = [node for node in self.nodes[first:] if tensor in node.output]
+        if not makers or wanted in self._names:
+            return tensor
+        name = self.name(wanted)
+        for node in self.nodes[first:]:
+            for names in (node.input, node.output):
+                names[:] = [name if one == tensor else one for one in names]
+        return name
+
+    def rank(self, tensor: str) -> int | None:
+        """Return the number of axes of a tensor; None where nothing tells it."""
+        for node in self.nodes[self._inferred :]:
+            self._types |= self._types_behind(node)
+        self._inferred = len(self.nodes)
+        kind = self._types.get(tensor)
+        known = kind is not None and kind.tensor_type.HasField("shape")
+        return len(kind.tensor_type.shape.dim) if known else None
+
+    def _types_behind(self, node: Any) -> dict[str, Any]:
+        onnx = self._onnx
+        constants = {name: self.tensors[name] for name in node.input if name in self.tensors}
+        kinds = {
+            name: self._helper.make_tensor_type_proto(one.data_type, list(one.dims)) for name, one in constants.items()
+        }
+        kinds |= {name: self._types[name] for name in node.input if name in self._types}
+        schema = onnx.defs.get_schema(node.op_type, self.opset)
+        opsets = [self._helper.make_opsetid("", self.opset)]
+        try:
+            return dict(onnx.shape_inference.infer_node_outputs(schema, node, kinds, constants, opset_imports=opsets))
+        except (KeyError, onnx.shape_inference.InferenceError):  # nothing is known of one of its inputs
+            return {}
+
+    # ---- constants
 
     def _shared(self, dtype: str, shape: tuple[int, ...], values: tuple[float, ...]) -> str:
         key = (dtype, shape, tuple(map(repr, values)))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd import ConfigurationError
 from nd.files.writing import Target, replacing
 
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
+from .signature import shape_of, types_of
 
 if TYPE_CHECKING:
     from ..networks.network import Network
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
 
 OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
+FIRST_OPSET = 13
+"""Before, Squeeze, ReduceSum and Softmax had other forms."""
+_LARGEST_FOLDED = 1024
+"""Bytes of a constant from which shapes may follow."""
 
 
 def onnx_model(
@@ -25,19 +32,50 @@ def onnx_model(
     ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
 ) -> Any:
-    """Return a network as an onnx.ModelProto that computes its outputs; see `write_onnx`."""
+    """Return a network as an onnx.ModelProto that computes its outputs.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork or ComputationGraph
+    opset : int
+        Of the operators, 13 or later.
+    ir_version : int
+        Of the file's form.
+    input_types : sequence of InputType or None, optional
+        One for each input, of networks whose configuration has none, as those of Java's files: where a layer cannot be
+        said without sizes.
+
+    Raises
+    ------
+    ConfigurationError
+        ONNX cannot say a part of the network, or sizes are not known; the message names all of them. Or the package
+        onnx does not know such an opset.
+
+    Notes
+    -----
+    The model takes and gives the arrays of ``net.output(x)``. The number of examples is the symbol "N", lengths that
+    the network does not know are "T", "H", "W". What only training does is left out. Tensors have the names of layers
+    and vertices, parameters those with the parameter's behind a slash. Source: ONNX IR specification.
+    """
     onnx = onnx_package("save")
-    types = list(input_types or [None] * len(network.conf.input_names))
+    check_versions(onnx, opset, ir_version)
+    conf = network.conf
+    types = types_of(conf, [None] * len(conf.input_names) if input_types is None else input_types)
     with network.lock, nd.use_backend(network.backend):
         draft = OnnxDraft(opset, network.dtype)
         drawing = Drawing(network, draft, types)
         drawing.draw()
     helper, word = onnx.helper, WORDS[network.dtype]
-    inputs = [helper.make_tensor_value_info(name, word, None) for name in drawing.inputs]
+    shapes = [shape_of(conf, number, kind) for number, kind in enumerate(types)]
+    inputs = [
+        helper.make_tensor_value_info(name, word, shape) for name, shape in zip(drawing.inputs, shapes, strict=True)
+    ]
     outputs = [helper.make_tensor_value_info(name, word, None) for name in drawing.outputs]
     graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs, list(draft.tensors.values()))
     opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
+    _tell_shapes(onnx, model)
+    return model
 
 
 def write_onnx(network: Network, path: Target, **settings: Any) -> None:
@@ -45,3 +83,33 @@ def write_onnx(network: Network, path: Target, **settings: Any) -> None:
     content = onnx_model(network, **settings).SerializeToString()
     with replacing("save", path) as file:
         file.write(content)
+
+
+def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+    newest = onnx.defs.onnx_opset_version()
+    if not FIRST_OPSET <= opset <= newest:
+        raise ConfigurationError(
+            f"save: opset must be {FIRST_OPSET} to {newest}, the newest that the package onnx {onnx.__version__} knows, "
+            f"got {opset}. Leave it out for {OPSET}."
+        )
+    least = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", opset)])
+    if not least <= ir_version <= onnx.IR_VERSION:
+        raise ConfigurationError(
+            f"save: ir_version must be {least}, which opset {opset} needs, to {onnx.IR_VERSION}, got {ir_version}. "
+            f"Leave it out for {IR_VERSION}."
+        )
+
+
+def _tell_shapes(onnx: ModuleType, model: Any) -> None:
+    """Write the shapes of the outputs into a model: what ONNX infers, with names for lengths that are free."""
+    stripped = onnx.ModelProto()
+    stripped.CopyFrom(model)
+    for tensor in stripped.graph.initializer:
+        if len(tensor.raw_data) > _LARGEST_FOLDED:
+            stripped.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    small = [tensor for tensor in stripped.graph.initializer if len(tensor.raw_data) <= _LARGEST_FOLDED]
+    del stripped.graph.initializer[:]
+    stripped.graph.initializer.extend(small)
+    inferred = onnx.shape_inference.infer_shapes(stripped, data_prop=True).graph.output
+    for output, known in zip(model.graph.output, inferred, strict=True):
+        output.CopyFrom(known)

@@ -11,16 +11,93 @@ from typing import Any
 
 LAYERS: Mapping[str, str] = {
     "ActivationLayer": "dense:activation",
+    "AutoEncoder": "dense:dense",
+    "BatchNormalization": "normalizations:batch_normalization",
+    "CapsuleLayer": "capsules:capsules",
+    "CapsuleStrengthLayer": "capsules:strength",
+    "CenterLossOutputLayer": "dense:center_loss",
+    "Cnn3DLossLayer": "dense:loss_of_places",
+    "CnnLossLayer": "dense:loss_of_places",
+    "Convolution1DLayer": "convolutions:convolution1d",
+    "Convolution3D": "convolutions:convolution",
+    "ConvolutionLayer": "convolutions:convolution",
+    "Cropping1D": "places:cropping",
+    "Cropping2D": "places:cropping",
+    "Cropping3D": "places:cropping",
+    "Deconvolution2D": "convolutions:deconvolution2d",
+    "Deconvolution3D": "convolutions:deconvolution3d",
     "DenseLayer": "dense:dense",
+    "DepthwiseConvolution2D": "convolutions:depthwise",
     "DropoutLayer": "dense:nothing",
-    "LossLayer": "dense:activation",
+    "ElementWiseMultiplicationLayer": "dense:element_wise_multiplication",
+    "EmbeddingLayer": "embedding:embedding",
+    "EmbeddingSequenceLayer": "embedding:embedding_sequence",
+    "GlobalPoolingLayer": "poolings:global_pooling",
+    "IdentityLayer": "dense:nothing",
+    "LocalResponseNormalization": "normalizations:local_response",
+    "LocallyConnected1D": "convolutions:locally_connected",
+    "LocallyConnected2D": "convolutions:locally_connected",
+    "LossLayer": "dense:loss",
+    "MaskLayer": "dense:mask",
+    "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
+    "PReLULayer": "dense:prelu",
+    "PrimaryCapsules": "capsules:primary_capsules",
+    "RBM": "dense:dense",
+    "RepeatVector": "dense:repeat_vector",
+    "RnnLossLayer": "dense:loss_of_places",
+    "RnnOutputLayer": "dense:dense_of_steps",
+    "SeparableConvolution2D": "convolutions:separable",
+    "SpaceToBatchLayer": "places:space_to_batch",
+    "SpaceToDepthLayer": "places:space_to_depth",
+    "Subsampling1DLayer": "poolings:pooling",
+    "Subsampling3DLayer": "poolings:pooling",
+    "SubsamplingLayer": "poolings:pooling",
+    "Upsampling1D": "places:upsampling",
+    "Upsampling2D": "places:upsampling",
+    "Upsampling3D": "places:upsampling",
+    "VariationalAutoencoder": "dense:variational",
+    "Yolo2OutputLayer": "detection:yolo",
+    "ZeroPadding1DLayer": "places:zero_padding",
+    "ZeroPadding3DLayer": "places:zero_padding",
+    "ZeroPaddingLayer": "places:zero_padding",
 }
 """Class of a layer -> module and function, sorted."""
-VERTICES: Mapping[str, str] = {}
+VERTICES: Mapping[str, str] = {
+    "DuplicateToTimeSeriesVertex": "vertices:duplicate_to_time_series",
+    "ElementWiseVertex": "vertices:element_wise",
+    "L2NormalizeVertex": "vertices:l2_normalize",
+    "L2Vertex": "vertices:l2",
+    "LastTimeStepVertex": "vertices:last_time_step",
+    "MergeVertex": "vertices:merge",
+    "PoolHelperVertex": "vertices:pool_helper",
+    "PreprocessorVertex": "vertices:preprocessor",
+    "ReshapeVertex": "vertices:reshape",
+    "ReverseTimeSeriesVertex": "vertices:reverse_time_series",
+    "ScaleVertex": "vertices:scale",
+    "ShiftVertex": "vertices:shift",
+    "StackVertex": "vertices:stack",
+    "SubsetVertex": "vertices:subset",
+    "UnstackVertex": "vertices:unstack",
+}
 """Class of a vertex -> module and function, sorted."""
-PREPROCESSORS: Mapping[str, str] = {}
-"""Class of a preprocessor -> module and function (draft, preprocessor, tensor), sorted."""
+COUNTS: Mapping[str, str] = {
+    "ReshapeVertex": "vertices:reshaped_examples",
+    "StackVertex": "vertices:stacked_examples",
+    "UnstackVertex": "vertices:unstacked_examples",
+}
+"""Class of a vertex that changes how many examples there are -> module and function that tells how many, sorted."""
+PREPROCESSORS: Mapping[str, str] = {
+    "Cnn3DToFeedForwardPreProcessor": "preprocessors:to_rows",
+    "CnnToFeedForwardPreProcessor": "preprocessors:to_rows",
+    "CnnToRnnPreProcessor": "preprocessors:images_to_series",
+    "FeedForwardToCnn3DPreProcessor": "preprocessors:from_rows",
+    "FeedForwardToCnnPreProcessor": "preprocessors:from_rows",
+    "FeedForwardToRnnPreProcessor": "preprocessors:rows_to_series",
+    "RnnToCnnPreProcessor": "preprocessors:series_to_images",
+    "RnnToFeedForwardPreProcessor": "preprocessors:series_to_rows",
+}
+"""Class of a preprocessor -> module and function, which gets a `NodeDraft` of it, sorted."""
 MISSING: Mapping[str, str] = {}
 """Class that ONNX cannot say -> why, sorted."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from nd import ConfigurationError
@@ -36,6 +36,11 @@ class NodeDraft:
         Of the inputs; None where the configuration does not say sizes.
     masks : tuple of str or None
         Tensors ``[N, T]`` of the inputs' masks; None where there is none.
+    counts : tuple of callable
+        Each returns a tensor, int64 ``[1]``: how many examples come in, which rows that are time steps do not tell.
+    network_inputs, network_masks : dict of str -> str
+        Tensors of the network's inputs, channels first, and of the masks of those that have one, by the inputs' names:
+        some vertices look at them.
     """
 
     draft: OnnxDraft
@@ -45,14 +50,20 @@ class NodeDraft:
     inputs: tuple[str, ...]
     types: tuple[InputType | None, ...]
     masks: tuple[str | None, ...] = (None,)
+    counts: tuple[Callable[[], str], ...] = ()
+    network_inputs: Mapping[str, str] = field(default_factory=dict)
+    network_masks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def x(self) -> str:
         """The first input."""
         return self.inputs[0]
 
-    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one output, named after the layer; return its output."""
+    def node(self, op: str, *inputs: str | float, **attributes: Any) -> str:
+        """Add a node with one output, named after the layer; return its output.
+
+        Numbers among the inputs are constants of the network's dtype.
+        """
         return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
 
     def param(self, name: str, *axes: int, shape: Sequence[int] | None = None) -> str:
@@ -60,6 +71,24 @@ class NodeDraft:
         array = self.params[name]
         array = array.transpose(axes) if axes else array
         return self.draft.array(array if shape is None else array.reshape(shape), f"{self.name}/{name}")
+
+    def reduced(self, op: str, x: str, axes: Sequence[int], keepdims: bool = False) -> str:
+        """Add ReduceSum, ReduceMax or the like over axes, named after the layer; return its output."""
+        return self.draft.reduced(op, x, axes, keepdims, f"{self.name}/{op}")
+
+    def rank(self) -> int:
+        """Return the number of axes of the first input; refuse where it is not known."""
+        rank = self.draft.rank(self.x) if self.types[0] is None else 1 + len(self.types[0].shape)
+        if rank is None:
+            self.refuse("the number of axes of its input is not known. Give input_types")
+        return rank
+
+    def reshaped(self, x: str, *sizes: int | str) -> str:
+        """Add a Reshape to sizes of which some are tensors, int64 ``[1]``; 0 keeps an axis, -1 is what is left."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.node("Reshape", x, self.draft.ints(*sizes))  # type: ignore[arg-type]
+        parts = [self.draft.ints(size) if isinstance(size, int) else size for size in sizes]
+        return self.node("Reshape", x, self.node("Concat", *parts, axis=0))
 
     def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str) -> NodeDraft:
         """Return the same node with another layer in it, one that it wraps."""
