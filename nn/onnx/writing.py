@@ -78,9 +78,11 @@ def onnx_model(
     return model
 
 
-def write_onnx(network: Network, path: Target, **settings: Any) -> None:
-    """Write a network as an ONNX file; settings as those of `onnx_model`."""
-    content = onnx_model(network, **settings).SerializeToString()
+def write_onnx(network: Network, path: Target, training_step: bool = False, **settings: Any) -> None:
+    """Write a network as an ONNX file, or one step of its training; settings as those of `onnx_model`."""
+    from .training import training_model  # which most programs do not need
+
+    content = (training_model if training_step else onnx_model)(network, **settings).SerializeToString()
     with replacing("save", path) as file:
         file.write(content)
 

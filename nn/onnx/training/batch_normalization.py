@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
-from ..out.node_draft import NodeDraft, NotInOnnx
+from ...layers.normalization.batch_normalization import LEAST_VARIANCE, LOG10_SQUARED
+from ..out.node_draft import NodeDraft
+from ..out.normalizations import batch_normalization as of_running
 from .drawing import TrainedNode
 from .draft import Back, TrainingDraft
 from .tensors import Tensor
-
-LOG10_SQUARED = 2.0 * math.log(10.0)
-"""log of the variance is this times log10 of the standard deviation."""
-LEAST_VARIANCE = 1e-30
 
 
 class Moments(NamedTuple):
@@ -29,9 +26,9 @@ class Moments(NamedTuple):
 def batch_normalization(layer: NodeDraft) -> str:
     """BatchNormalization: gamma * (x - mean) / sqrt(variance + eps) + beta."""
     if not isinstance(layer, TrainedNode) or not isinstance(layer.draft, TrainingDraft):
-        raise NotInOnnx("a frozen batch normalisation has no form in a training step here")
+        return of_running(layer)  # frozen
     conf, draft = layer.conf, layer.draft
-    rank = len(layer.type_in().shape) + 1
+    rank = layer.rank()
     shape = (1, -1, *(1 for _ in range(rank - 2)))
     x = draft.tensor(layer.x)
     draft.scope = layer.name

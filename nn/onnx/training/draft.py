@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from nd.activations import Activation
 
 from ..draft import OnnxDraft
+from ..out.node_draft import NotInOnnx
 from .slopes import SLOPES, back_through
 from .tensors import Tensor
 
@@ -30,6 +31,29 @@ class Composite(NamedTuple):
     stop: int
     output: str
     back: Back
+
+
+class Unread:
+    """A parameter that changes: a writer may ask for its shape, and not for its numbers.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    ndim : int
+    """
+
+    def __init__(self, name: str, shape: Sequence[int]) -> None:
+        self.name, self.shape, self.ndim = name, tuple(shape), len(shape)
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        self.refuse()
+
+    def __getitem__(self, place: object) -> NoReturn:
+        self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Raise NotInOnnx."""
+        raise NotInOnnx(f"it is written with the numbers that its {self.name} has now, not with those that it will have")
 
 
 class TrainingDraft(OnnxDraft):
@@ -55,7 +79,19 @@ class TrainingDraft(OnnxDraft):
         """Return a tensor by its name, by default of the network's dtype."""
         return Tensor(self, name, dtype or self.dtype)
 
-    def nodes_of(self, op: str, inputs: Sequence[str], outputs: int, name: str = "", **attributes: Any) -> list[str]:
+    def rename(self, tensor: str, wanted: str, first: int) -> str:
+        """Leave a tensor its name, by which the way back knows it."""
+        return tensor
+
+    def array(self, array: object, name: str = "constant") -> str:
+        """Add a constant or parameter; refuse one that changes, of which a constant would be what it is now."""
+        if isinstance(array, Unread):
+            array.refuse()
+        return super().array(array, name)
+
+    def nodes_of(
+        self, op: str, inputs: Sequence[str | float], outputs: int, name: str = "", **attributes: Any
+    ) -> list[str]:
         """Add a node with several outputs, named after the scope if nothing else is wanted; return them."""
         wanted = name or (f"{self.scope}/{op}" if self.scope else op)
         return super().nodes_of(op, inputs, outputs, wanted, **attributes)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
-
-from nd.typing import HostArray
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...conf.nodes import NodeConf
 from ..drawing import Drawing
 from ..out.node_draft import NodeDraft, NotInOnnx
-from .draft import TrainingDraft
+from .draft import TrainingDraft, Unread
 from .tables import LAYERS, MISSING
 from .tensors import Tensor
 
@@ -24,32 +22,6 @@ if TYPE_CHECKING:
 Key = tuple[int, str]
 
 
-class Changing(Mapping[str, HostArray]):
-    """Parameters of which only the names are known: a writer that would make constants of them is refused.
-
-    Parameters
-    ----------
-    params : mapping of str -> host array
-    """
-
-    def __init__(self, params: Mapping[str, HostArray]) -> None:
-        self._names = tuple(params)
-
-    def __getitem__(self, name: str) -> NoReturn:
-        if name not in self._names:
-            raise KeyError(name)
-        raise NotInOnnx(f"it is written with the numbers of {name} as they are now, not as they will be")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
 @dataclass(frozen=True)
 class TrainedNode(NodeDraft):
     """A node of a network whose parameters are inputs of the graph.
@@ -60,6 +32,7 @@ class TrainedNode(NodeDraft):
         Name of a parameter -> the input.
     steps : dict of str -> Tensor
         Takes how far parameters go that are not trained but follow the minibatches.
+    params : mapping of str -> Unread
     """
 
     tensors: Mapping[str, str] = field(default_factory=dict)
@@ -118,12 +91,12 @@ class TrainingDrawing(Drawing):
             _refuse_noise(layer)
         if frozen or not given.params:
             return given
-        rest = given.params.keys() - tensors.keys()
+        rest = set(given.params) - set(tensors)
         if rest:
             raise NotInOnnx(f"its parameters {', '.join(sorted(rest))} are not trained on labels")
-        fields = {name: getattr(given, name) for name in ("draft", "name", "conf", "inputs", "types", "masks")}
-        steps = self._of_nodes.setdefault(number, {})
-        return TrainedNode(params=Changing(given.params), tensors=tensors, steps=steps, **fields)
+        unread: Any = {name: Unread(name, array.shape) for name, array in given.params.items()}
+        own = {each.name: getattr(given, each.name) for each in fields(NodeDraft)} | {"params": unread}
+        return TrainedNode(**own, tensors=tensors, steps=self._of_nodes.setdefault(number, {}))
 
 
 def _refuse_noise(layer: Any) -> None:

@@ -17,14 +17,15 @@ NORM_FLOOR = 1e-5
 
 
 class Compared(NamedTuple):
-    """Labels and output of one output of a network, channels first.
+    """Labels and output of one output of a network.
 
     Attributes
     ----------
     y, p : Tensor
-        ``[N, n_out, ...]``.
+        ``[N, n_out, ...]``, or with the outputs along another axis.
     n_out : int
-    rank : int
+    rank, axis : int
+        Number of axes, and that of the outputs.
     activation : Activation
         What p came out of.
     z : Tensor
@@ -35,8 +36,13 @@ class Compared(NamedTuple):
     p: Tensor
     n_out: int
     rank: int
+    axis: int
     activation: Activation
     z: Tensor
+
+    def along(self, t: Tensor) -> Tensor:
+        """Return the sum over the outputs."""
+        return t.sum([self.axis], keepdims=True)
 
 
 class LossForm(NamedTuple):
@@ -72,13 +78,8 @@ def _weighed(loss: Any, t: Tensor, given: Compared) -> Tensor:
     weights = getattr(loss, "weights", None)
     if weights is None:
         return t
-    shape = (1, given.n_out, *(1 for _ in range(given.rank - 2)))
+    shape = tuple(given.n_out if axis == given.axis else 1 for axis in range(given.rank))
     return t * Tensor(t.draft, t.draft.numbers(weights, *shape), t.dtype)
-
-
-def _along(t: Tensor) -> Tensor:
-    """Return the sum over the outputs."""
-    return t.sum([1], keepdims=True)
 
 
 def _nonzero(p: Tensor) -> Tensor:
@@ -101,7 +102,7 @@ def _entropy_of_softmax(loss: Any, given: Compared) -> Tensor:
     if loss.weights is None:
         return given.p - given.y
     wy = _weighed(loss, given.y, given)
-    return given.p * _along(wy) - wy
+    return given.p * given.along(wy) - wy
 
 
 def _binary(loss: Any, given: Compared) -> Tensor:
@@ -119,7 +120,7 @@ def _binary_slope(loss: Any, given: Compared) -> Tensor:
 def _binary_of_softmax(loss: Any, given: Compared) -> Tensor:
     """Weigh behind the softmax, as `nd.losses` do."""
     slope = _binary_slope(loss, given)
-    return _weighed(loss, (slope - _along(slope * given.p)) * given.p, given)
+    return _weighed(loss, (slope - given.along(slope * given.p)) * given.p, given)
 
 
 def _distance(scale: Callable[[int], float]) -> LossForm:
@@ -137,15 +138,15 @@ def _squares(scale: Callable[[int], float]) -> LossForm:
 
 
 def _cosine(loss: Any, given: Compared) -> Tensor:
-    y_norm, p_norm = (_along(x.square()).sqrt().op("Max", NORM_FLOOR) for x in (given.y, given.p))
+    y_norm, p_norm = (given.along(x.square()).sqrt().op("Max", NORM_FLOOR) for x in (given.y, given.p))
     return -(given.y * given.p) / (y_norm * p_norm)
 
 
 def _cosine_slope(loss: Any, given: Compared) -> Tensor:
     y, p = given.y, given.p
-    square = _along(p.square())
-    y_norm, p_norm = (_along(x.square()).sqrt().op("Max", NORM_FLOOR) for x in (y, p))
-    return (p * _along(y * p) - y * square) / (y_norm * p_norm * square.op("Max", NORM_FLOOR))
+    square = given.along(p.square())
+    y_norm, p_norm = (given.along(x.square()).sqrt().op("Max", NORM_FLOOR) for x in (y, p))
+    return (p * given.along(y * p) - y * square) / (y_norm * p_norm * square.op("Max", NORM_FLOOR))
 
 
 def _divergence(loss: Any, given: Compared) -> Tensor:

@@ -10,11 +10,11 @@ from nd import ConfigurationError
 from nd.activations import Identity
 from nd.extras import optional
 
-from ...conf.nodes import Source
 from ...terms.data_formats import axes_inward, channels_last
-from ...terms.input_type import FeedForwardType
 from ..draft import WORDS, onnx_package
 from ..out.node_draft import NotInOnnx
+from ..signature import shape_of, types_of
+from ..writing import IR_VERSION, check_versions
 from .differentiation import Differentiation
 from .draft import TrainingDraft
 from .drawing import TrainingDrawing
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ...networks.network import Network
     from ...terms.input_type import InputType
 
+Types = "Sequence[InputType | None] | None"
 Sizes = list[Any]
 """Of an input or output: numbers, and names of those that are free."""
 
@@ -38,7 +39,7 @@ Sizes = list[Any]
 def training_model(
     network: Network,
     opset: int = OPSET,
-    ir_version: int = 10,
+    ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
 ) -> Any:
     """Return one training step of a network as an onnx.ModelProto.
@@ -65,8 +66,9 @@ def training_model(
     """
     if opset < OPSET:
         raise ConfigurationError(f"save: a training step needs opset {OPSET} or more, got {opset}. Leave opset out.")
+    check_versions(onnx_package("save"), opset, ir_version)
     with network.lock, nd.use_backend(network.backend):
-        step = _Step(network, TrainingDraft(opset, network.dtype), list(input_types or ()))
+        step = _Step(network, TrainingDraft(opset, network.dtype), input_types)
         step.write()
     return step.model(opset, ir_version)
 
@@ -74,12 +76,14 @@ def training_model(
 class _Step:
     """What is written, one part after the other."""
 
-    def __init__(self, network: Network, draft: TrainingDraft, input_types: list[InputType | None]) -> None:
+    def __init__(self, network: Network, draft: TrainingDraft, input_types: Types) -> None:
         self.network, self.draft, self.conf = network, draft, network.conf
         self.inputs: dict[str, tuple[str, Sizes]] = {}
+        self.labels: dict[str, tuple[str, Sizes]] = {}
         self.outputs: dict[str, tuple[str, Sizes]] = {}
         self.refused = list(refusals(self.conf))
-        self.types = _input_types(self.conf, input_types)
+        unknown = [None] * len(self.conf.input_names)
+        self.types = types_of(self.conf, unknown if input_types is None else input_types)
         self.parameters = Parameters(network, draft)
         self.refused += self.parameters.refused
         self.at = Updating(self._counters(), network.dtype)
@@ -136,16 +140,18 @@ class _Step:
 
     def _name_inputs(self, drawing: TrainingDrawing) -> None:
         dtype = self.network.dtype
-        features = {
-            name: (dtype, _sizes_of(kind, "N")) for name, kind in zip(drawing.inputs, self.types, strict=True)
+        features: dict[str, tuple[str, Sizes]] = {
+            name: (dtype, list(shape_of(self.conf, number, kind)))
+            for number, (name, kind) in enumerate(zip(drawing.inputs, self.types, strict=True))
         }
+        self.first = drawing.inputs[0]
         self.inputs = features | self.inputs
         self.inputs |= {name: (dtype, list(shape)) for name, shape in self.parameters.inputs.items()}
 
     def _shapes(self, outputs: Sequence[str]) -> dict[str, Sizes]:
         """Return the sizes of all tensors that are drawn, as ONNX infers them."""
         onnx = onnx_package("save")
-        model = self._model_of(onnx.helper, {name: (self.network.dtype, None) for name in outputs}, self.draft.opset)
+        model = self._model_of(onnx.helper, {name: (self.network.dtype, None) for name in outputs}, self.draft.opset, bare=True)
         inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
         known: dict[str, Sizes] = {name: list(tensor.dims) for name, tensor in self.draft.tensors.items()}
         for info in [*inferred.graph.value_info, *inferred.graph.input, *inferred.graph.output]:
@@ -163,14 +169,13 @@ class _Step:
             node, p = self.conf.nodes[number], self.draft.tensor(drawing.tensor_of(number))
             wanted = "labels" if len(numbers) == 1 else f"labels_{node.name}"
             labels = self.draft.name(wanted)
-            self.inputs = {labels: (self.network.dtype, shapes[seen])} | self.inputs
+            self.labels[labels] = (self.network.dtype, shapes[seen])
             self.draft.scope = labels
             y, rank = self.draft.tensor(labels), len(shapes[seen])
             y = y.transpose(*axes_inward(kind, rank)) if channels_last(kind) and rank > 2 else y
-            activation, z = self.draft.activations.get(p.name, (Identity(), p))
             layer: Any = node.conf.innermost
             try:
-                given = Compared(y, p, _channels(shapes, p), rank, activation, z)
+                given = self._compared(y, p, _channels(shapes, p), rank)
                 losses.append(scored(layer.loss, given))
                 name, seed = seeded(layer.loss, given)
                 seeds[name] = seeds[name] + seed if name in seeds else seed
@@ -178,14 +183,24 @@ class _Step:
                 self.refused.append(f"{node.label}: {error}")
         return losses, seeds
 
+    def _compared(self, y: Tensor, p: Tensor, n_out: int, rank: int) -> Compared:
+        """Return labels and output; where the activation was computed in another order of axes, in that order."""
+        axis = 1
+        maker: Any = next((node for node in self.draft.nodes if p.name in node.output), None)
+        if p.name not in self.draft.activations and maker is not None and maker.op_type == "Transpose":
+            order = list(maker.attribute[0].ints)
+            y, p = y.transpose(*(order.index(place) for place in range(rank))), self.draft.tensor(maker.input[0])
+            axis = order[1]
+        activation, z = self.draft.activations.get(p.name, (Identity(), p))
+        return Compared(y, p, n_out, rank, axis, activation, z)
+
     def _update(self, losses: Sequence[Tensor], gradients: Mapping[str, Tensor]) -> None:
         self.draft.scope = "score"
         score = losses[0].op("Sum", *losses[1:]) if len(losses) > 1 else losses[0]
         examples = None
         if self.conf.mini_batch:
-            features = next(iter(name for name in self.inputs if name not in self.draft.tensors and "label" not in name))
-            first = self.draft.tensor(features).shape().op("Gather", self.draft.tensor(features, "int64").like(0))
-            examples = first.cast(self.network.dtype)
+            lengths = self.draft.tensor(self.first).op("Shape", start=0, end=1, dtype="int64")
+            examples = lengths.op("Squeeze", lengths.ints(0)).cast(self.network.dtype)
             score = score / examples
         for parameter in self.parameters.all if self.conf.scores_penalties else ():
             penalty = penalty_score(self.at, parameter)
@@ -210,29 +225,21 @@ class _Step:
         model.ir_version = ir_version
         return model
 
-    def _model_of(self, helper: Any, outputs: Mapping[str, tuple[str, Any]], opset: int) -> Any:
+    def _ordered(self) -> dict[str, tuple[str, Sizes]]:
+        """Return the inputs: features and labels, then those that have defaults."""
+        given = {name: told for name, told in self.inputs.items() if name not in self.draft.tensors}
+        return given | self.labels | self.inputs
+
+    def _model_of(self, helper: Any, outputs: Mapping[str, tuple[str, Any]], opset: int, bare: bool = False) -> Any:
+        """Return a model of what is drawn; a bare one has no defaults of inputs in it."""
         inputs, outputs_ = (
             [helper.make_tensor_value_info(name, WORDS[dtype], sizes) for name, (dtype, sizes) in given.items()]
-            for given in (self.inputs, outputs)
+            for given in (self._ordered(), outputs)
         )
-        tensors, name = list(self.draft.tensors.values()), f"{type(self.network).__name__}TrainingStep"
+        name = f"{type(self.network).__name__}TrainingStep"
+        tensors = [tensor for key, tensor in self.draft.tensors.items() if not bare or key not in self.inputs]
         graph = helper.make_graph(self.draft.nodes, name, inputs, outputs_, tensors)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="ndwright")
-
-
-def _input_types(conf: NetworkConfiguration, given: list[InputType | None]) -> list[InputType | None]:
-    """Return the types of the inputs: given ones, else the configuration's, else what the one layer behind says."""
-    own = conf.network_input_types()
-    types = [told or kind for told, kind in zip(given or [None] * len(own), own, strict=True)]
-    for number, kind in enumerate(types):
-        readers: list[Any] = [node.conf.innermost for node in conf.nodes if Source(-1 - number) in node.inputs]
-        if kind is None and readers and getattr(readers[0], "takes", None) == "rows" and readers[0].n_in:
-            types[number] = FeedForwardType(readers[0].n_in)
-    return types
-
-
-def _sizes_of(kind: InputType | None, examples: str) -> Sizes | None:
-    return None if kind is None else [examples, *("T" if size is None else size for size in kind.shape)]
 
 
 def _size(dimension: Any) -> int | str | None:

@@ -8,8 +8,7 @@ from ..out import LAYERS as OUT
 from ..out import MISSING as OUT_MISSING
 
 AS_IN_INFERENCE = (
-    "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Convolution1DLayer", "Convolution3D", "ConvolutionLayer",
-    "DenseLayer", "DropoutLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer", "EmbeddingSequenceLayer",
+    "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Cropping1D", "Cropping2D", "Cropping3D", "DenseLayer", "DropoutLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer", "EmbeddingSequenceLayer",
     "GlobalPoolingLayer", "IdentityLayer", "LossLayer", "OutputLayer", "PReLULayer", "RepeatVector", "RnnLossLayer",
     "RnnOutputLayer", "Subsampling1DLayer", "Subsampling3DLayer", "SubsamplingLayer", "ZeroPadding1DLayer",
     "ZeroPadding3DLayer", "ZeroPaddingLayer",
@@ -18,6 +17,11 @@ AS_IN_INFERENCE = (
 LAYERS: Mapping[str, str] = {
     **{kind: OUT[kind] for kind in AS_IN_INFERENCE if kind in OUT},
     "BatchNormalization": ".training.batch_normalization:batch_normalization",
+    "Convolution1DLayer": ".training.convolutions:convolution1d",
+    "Convolution3D": ".training.convolutions:convolution",
+    "ConvolutionLayer": ".training.convolutions:convolution",
+    "DepthwiseConvolution2D": ".training.convolutions:depthwise",
+    "SeparableConvolution2D": ".training.convolutions:separable",
 }
 """Class of a layer -> module, seen from `nn.onnx.out`, and function."""
 MISSING: Mapping[str, str] = {

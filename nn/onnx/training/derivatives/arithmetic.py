@@ -14,8 +14,16 @@ def absolute(node: NodeBack) -> Below:
 
 
 def add(node: NodeBack) -> Below:
-    """Add."""
-    return [node.fitted(node.epsilon, number) if node.needs(number) else None for number in (0, 1)]
+    """Add, and Sum."""
+    count = len(node.node.input)
+    return [node.fitted(node.epsilon, number) if node.needs(number) else None for number in range(count)]
+
+
+def batch_normalization(node: NodeBack) -> Below:
+    """BatchNormalization with constants: the factor of every channel."""
+    scale, variance = node.input(1), node.input(4)
+    factor = scale / (variance + node.attribute("epsilon", 1e-5)).sqrt()
+    return [node.epsilon * factor.reshape(1, -1, *(1 for _ in node.shape(node.x)[2:]))]
 
 
 def subtract(node: NodeBack) -> Below:

@@ -95,7 +95,7 @@ class NodeBack:
     def constant(self, number: int) -> Any:
         """Return an input that is a constant as numbers, or a list of them; NotInOnnx where it is none."""
         tensor = self.draft.tensors.get(self.node.input[number])
-        if tensor is None:
+        if tensor is None or self.needs(number):
             raise NotInOnnx(f"its input {number} is no constant")
         return optional("save", "onnx.numpy_helper", "onnx", "onnx").to_array(tensor).tolist()
 
