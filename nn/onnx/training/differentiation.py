@@ -93,5 +93,3 @@ class Differentiation:
     def _add(self, name: str, gradient: Tensor) -> None:
         known = self._gradients.get(name)
         self._gradients[name] = gradient if known is None else known + gradient
-
-

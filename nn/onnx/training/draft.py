@@ -53,7 +53,9 @@ class Unread:
 
     def refuse(self) -> NoReturn:
         """Raise NotInOnnx."""
-        raise NotInOnnx(f"it is written with the numbers that its {self.name} has now, not with those that it will have")
+        raise NotInOnnx(
+            f"it is written with the numbers that its {self.name} has now, not with those that it will have"
+        )
 
 
 class TrainingDraft(OnnxDraft):

@@ -78,8 +78,8 @@ def _sigmoid(counters: Counters, schedule: Any) -> Tensor:
 
 def _cosine(counters: Counters, schedule: Any) -> Tensor:
     part = (counters.of(schedule) / float(schedule.max_iter)).op("Min", 1.0)
-    cosine = (math.pi * (part - 0.5)).cast("float32").op("Sin")  # of which there is one of float32 alone
-    return schedule.final_value + (schedule.initial_value - schedule.final_value) * 0.5 * (1.0 - cosine.cast("float64"))
+    cosine = (math.pi * part).op("Cos")
+    return schedule.final_value + (schedule.initial_value - schedule.final_value) * 0.5 * (1.0 + cosine)
 
 
 def _cycle(counters: Counters, schedule: Any) -> Tensor:

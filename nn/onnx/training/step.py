@@ -151,7 +151,9 @@ class _Step:
     def _shapes(self, outputs: Sequence[str]) -> dict[str, Sizes]:
         """Return the sizes of all tensors that are drawn, as ONNX infers them."""
         onnx = onnx_package("save")
-        model = self._model_of(onnx.helper, {name: (self.network.dtype, None) for name in outputs}, self.draft.opset, bare=True)
+        model = self._model_of(
+            onnx.helper, {name: (self.network.dtype, None) for name in outputs}, self.draft.opset, bare=True
+        )
         inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
         known: dict[str, Sizes] = {name: list(tensor.dims) for name, tensor in self.draft.tensors.items()}
         for info in [*inferred.graph.value_info, *inferred.graph.input, *inferred.graph.output]:

@@ -9,7 +9,6 @@ from typing import Any
 from ..draft import WORDS, OnnxDraft
 
 
-
 @dataclass(frozen=True)
 class Tensor:
     """A tensor by its name. Numbers beside it in a formula become constants of its dtype.

@@ -69,9 +69,7 @@ def transposed(epsilon: Tensor, W: Tensor, windows: Windows, group: int) -> Tens
     return epsilon.op("ConvTranspose", W, group=group, output_padding=windows.left_out, **settings)
 
 
-def _of_weights(
-    epsilon: Tensor, x: Tensor, windows: Windows, group: int, channels: int, size: Sequence[int]
-) -> Tensor:
+def _of_weights(epsilon: Tensor, x: Tensor, windows: Windows, group: int, channels: int, size: Sequence[int]) -> Tensor:
     """Return dL/dW ``[n_out, n_in / group, *kernel]``: the examples are the channels of a convolution by epsilon.
 
     The windows of that lie as far apart as the cells of a kernel, and their cells as far as the windows.

@@ -39,8 +39,8 @@ def compared(net, batches, **settings):
     for x, y in batches:
         scores.append(abs(float(other.step(x, y)["score"]) - _fitted(net, x, y)))
     table = {name: nd.to_host(array) for name, array in net.param_table().items()}
-    of_parameters = max(np.abs(array - other.state[name]).max() for name, array in table.items() if name in other.state)
-    return of_parameters, _of_states(net, other.state), max(scores)
+    differences = [np.abs(array - other.state[name]).max() for name, array in table.items() if name in other.state]
+    return max(differences, default=0.0), _of_states(net, other.state), max(scores)
 
 
 def _fitted(net, x, y):
