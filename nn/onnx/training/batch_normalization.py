@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from ...layers.normalization.batch_normalization import LEAST_VARIANCE, LOG10_SQUARED
 from ..out.node_draft import NodeDraft
 from ..out.normalizations import batch_normalization as of_running
-from .drawing import TrainedNode
 from .draft import Back, TrainingDraft
+from .drawing import TrainedNode
 from .tensors import Tensor
 
 

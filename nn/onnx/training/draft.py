@@ -53,9 +53,7 @@ class Unread:
 
     def refuse(self) -> NoReturn:
         """Raise NotInOnnx."""
-        raise NotInOnnx(
-            f"it is written with the numbers that its {self.name} has now, not with those that it will have"
-        )
+        raise NotInOnnx(f"it is written with the numbers of {self.name} as they are now, not as they will be")
 
 
 class TrainingDraft(OnnxDraft):

@@ -102,9 +102,7 @@ class TrainingDrawing(Drawing):
 def _refuse_noise(layer: Any) -> None:
     runtime = getattr(layer, "runtime", None)
     if getattr(runtime, "takes_dropout", False) and getattr(layer, "drop_out", None) is not None:
-        raise NotInOnnx(
-            "its dropout draws random numbers, which ONNX does not draw as this library. Leave drop_out out"
-        )
+        raise NotInOnnx("its dropout draws random numbers, which ONNX draws otherwise. Leave drop_out out")
     if getattr(layer, "weight_noise", None) is not None:
         raise NotInOnnx("its weight noise draws random numbers. Leave weight_noise out")
     if getattr(getattr(layer, "activation", None), "draws", False):

@@ -60,7 +60,7 @@ def scored(loss: Loss, given: Compared) -> Tensor:
 
 
 def seeded(loss: Loss, given: Compared) -> tuple[str, Tensor]:
-    """Return a tensor and the gradient of the sum of the loss with respect to it: the output, or what it came out of."""
+    """Return a tensor, the output or what it came out of, and the gradient of the summed loss with respect to it."""
     form = _form_of(loss)
     if form.with_softmax is not None and isinstance(given.activation, Softmax):
         return given.z.name, form.with_softmax(loss, given)

@@ -27,7 +27,6 @@ from .update import penalty_score
 from .updaters import Updating
 
 if TYPE_CHECKING:
-    from ...conf.nodes import NetworkConfiguration
     from ...networks.network import Network
     from ...terms.input_type import InputType
 
@@ -152,7 +151,7 @@ class _Step:
         """Return the sizes of all tensors that are drawn, as ONNX infers them."""
         onnx = onnx_package("save")
         model = self._model_of(
-            onnx.helper, {name: (self.network.dtype, None) for name in outputs}, self.draft.opset, bare=True
+            onnx.helper, dict.fromkeys(outputs, (self.network.dtype, None)), self.draft.opset, bare=True
         )
         inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
         known: dict[str, Sizes] = {name: list(tensor.dims) for name, tensor in self.draft.tensors.items()}

@@ -1,4 +1,7 @@
-"""Layers that a training step has: what writes their forward pass. Vertices and preprocessors are those of `nn.onnx.out`."""
+"""Layers that a training step has: what writes their forward pass.
+
+Vertices and preprocessors are those of `nn.onnx.out`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from ..out import LAYERS as OUT
 from ..out import MISSING as OUT_MISSING
 
 AS_IN_INFERENCE = (
-    "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Cropping1D", "Cropping2D", "Cropping3D", "DenseLayer", "DropoutLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer", "EmbeddingSequenceLayer",
+    "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Cropping1D", "Cropping2D", "Cropping3D", "DenseLayer",
+    "DropoutLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer", "EmbeddingSequenceLayer",
     "GlobalPoolingLayer", "IdentityLayer", "LossLayer", "OutputLayer", "PReLULayer", "RepeatVector", "RnnLossLayer",
     "RnnOutputLayer", "Subsampling1DLayer", "Subsampling3DLayer", "SubsamplingLayer", "ZeroPadding1DLayer",
     "ZeroPadding3DLayer", "ZeroPaddingLayer",

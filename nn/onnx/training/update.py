@@ -1,4 +1,4 @@
-"""The update of a training step: gradients divided, normalised, penalised, and turned into new parameters and states."""
+"""The update of a training step: gradients are divided, normalised, penalised, and make new parameters and states."""
 
 from __future__ import annotations
 
