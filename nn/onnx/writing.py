@@ -88,6 +88,7 @@ def write_onnx(network: Network, path: Target, training_step: bool = False, **se
 
 
 def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+    """Raise ConfigurationError unless the package onnx knows an opset and a form of files that go together."""
     newest = onnx.defs.onnx_opset_version()
     if not FIRST_OPSET <= opset <= newest:
         raise ConfigurationError(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ...networks.network import Network
     from ...terms.input_type import InputType
 
-Types = "Sequence[InputType | None] | None"
 Sizes = list[Any]
 """Of an input or output: numbers, and names of those that are free."""
 
@@ -75,7 +74,7 @@ def training_model(
 class _Step:
     """What is written, one part after the other."""
 
-    def __init__(self, network: Network, draft: TrainingDraft, input_types: Types) -> None:
+    def __init__(self, network: Network, draft: TrainingDraft, input_types: Sequence[InputType | None] | None) -> None:
         self.network, self.draft, self.conf = network, draft, network.conf
         self.inputs: dict[str, tuple[str, Sizes]] = {}
         self.labels: dict[str, tuple[str, Sizes]] = {}
@@ -164,7 +163,8 @@ class _Step:
 
     def _losses(self, drawing: TrainingDrawing, shapes: Mapping[str, Sizes]) -> tuple[list[Tensor], dict[str, Tensor]]:
         """Return the summed losses of all outputs, and the gradients that the way back begins with."""
-        losses, seeds = [], {}
+        losses: list[Tensor] = []
+        seeds: dict[str, Tensor] = {}
         numbers, formats = self.conf.output_nodes, self.conf.formats.outputs
         for number, kind, seen in zip(numbers, formats, drawing.outputs, strict=True):
             node, p = self.conf.nodes[number], self.draft.tensor(drawing.tensor_of(number))

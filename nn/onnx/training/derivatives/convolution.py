@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..tensors import Tensor
 from .node_back import NodeBack
@@ -65,7 +65,7 @@ def conv(node: NodeBack) -> Below:
 
 def transposed(epsilon: Tensor, W: Tensor, windows: Windows, group: int) -> Tensor:
     """Return what windows add to the places under them: ``epsilon [N, C, out...]``, each times the kernel."""
-    settings = {"strides": windows.strides, "dilations": windows.dilations, "pads": windows.pads}
+    settings: dict[str, Any] = {"strides": windows.strides, "dilations": windows.dilations, "pads": windows.pads}
     return epsilon.op("ConvTranspose", W, group=group, output_padding=windows.left_out, **settings)
 
 
@@ -80,7 +80,7 @@ def _of_weights(epsilon: Tensor, x: Tensor, windows: Windows, group: int, channe
         x = x.reshape(0, group, channels, *size).transpose(2, 1, 0, *axes).reshape(channels, -1, *size)
     else:
         x = x.transpose(1, 0, *places)
-    settings = {"strides": windows.dilations, "dilations": windows.strides, "pads": windows.pads}
+    settings: dict[str, Any] = {"strides": windows.dilations, "dilations": windows.strides, "pads": windows.pads}
     found = x.op("Conv", epsilon.transpose(1, 0, *places), group=group, **settings)
     if any(windows.left_out):  # windows that no cell of the kernel has
         found = found.op("Slice", x.ints(*(0 for _ in size)), x.ints(*windows.kernel), x.ints(*places))
