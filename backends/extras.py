@@ -8,6 +8,7 @@ EXTRAS = {
     "cuda13": ("cupy-cuda13x[ctk]>=14", "array-api-compat>=1.9"),
     "download": ("pooch>=1.8",),
     "onednn": ("onednn-cpu-gomp>=2023.2",),
+    "onnx": ("onnx>=1.16",),
     "progress": ("tqdm>=4.60",),
     "report": ("matplotlib>=3.8",),
     "safetensors": ("safetensors>=0.4",),

@@ -236,8 +236,19 @@ class Net(RunningNet, metaclass=ExplainedType):
             return message_with_blobs(self, write_diff)
 
     @checked
-    def save(self, target: Target, write_diff: bool = False) -> None:
-        """Write a .caffemodel; a name that ends in ``.h5`` gets HDF5."""
+    def save(self, target: Target, write_diff: bool = False, **settings: Any) -> None:
+        """Write a .caffemodel; a name that ends in ``.h5`` gets HDF5, one in ``.onnx`` a model of ONNX.
+
+        That computes what `to_computation_graph` gives; `settings` are its own, see `nn.onnx.write_onnx`.
+        """
+        if ending_of(target) == ".onnx":
+            self.to_computation_graph().save(target, **settings)
+            return
+        if settings:
+            raise nd.ConfigurationError(
+                f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {target!r}. "
+                "Leave it out."
+            )
         write_weights(self.to_proto(write_diff), target)
 
     @checked

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd import FormatError, serde
 from nd.arguments import checked
-from nd.files.reading import Source
+from nd.files.reading import Source, ending_of, name_of
 from nd.files.writing import Target, check_ending
 
+from ..terms import late
 from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
 from .json_fields import parse
+from .kinds import ARRAYS, CAFFEMODEL, ONNX, PROTOTXT, kind_of_file
 from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
 from .own_settings import ENTRY, give_names, names_of, read, written
@@ -40,6 +42,9 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
+ONNX = ".onnx"
+"""Ending of names of such models."""
+
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
 
@@ -49,8 +54,9 @@ def write_model(
     path: Target,
     save_updater: bool = True,
     normalizer: object = None,
+    **settings: Any,
 ) -> None:
-    """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as named arrays.
+    """Write a network as Java's ``ModelSerializer`` does, so that Deeplearning4j opens the file, or as another kind.
 
     Parameters
     ----------
@@ -58,16 +64,19 @@ def write_model(
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
-        `nn.files.exchange`.
+        `nn.files.exchange`, and in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
         Normalizer of the network's data; kept beside it, see `restore_normalizer`.
+    **settings
+        Of a model of ONNX, see `nn.onnx.write_onnx`; the other kinds have none.
 
     Raises
     ------
     ConfigurationError
-        The path has the ending of another kind of file, or there is a normalizer for named arrays.
+        The path has the ending of another kind of file, there is a normalizer for a kind that has no place for it, or
+        ONNX cannot say a part of the network.
     OSError
         The file cannot be written; one that was there before is untouched.
     NumericError
@@ -85,12 +94,17 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
+    if ending_of(path) == ONNX:
+        _refuse_normalizer("a model of ONNX", path, normalizer)
+        late("write_onnx")(network, path, **settings)
+        return
+    if settings:
+        raise nd.ConfigurationError(
+            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave it "
+            "out."
+        )
     if is_array_file(path):
-        if normalizer is not None:
-            raise nd.ConfigurationError(
-                f"save: a file of named arrays has no place for a normalizer, got {type(normalizer).__name__} for "
-                f"{os.fspath(path)!r}. Save it by its own method, or the network as a .zip."  # type: ignore[arg-type]
-            )
+        _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]
         return
     check_ending("save", path, MODEL_ZIP)  # before the parameters are packed
@@ -103,6 +117,14 @@ def write_model(
     from .java_limits import warn_of_limits  # which programs that save nothing do not need
 
     warn_of_limits(conf)
+
+
+def _refuse_normalizer(kind: str, path: Any, normalizer: object) -> None:
+    if normalizer is not None:
+        raise nd.ConfigurationError(
+            f"save: {kind} has no place for a normalizer, got {type(normalizer).__name__} for {os.fspath(path)!r}. "
+            "Save it by its own method, or the network as a .zip."
+        )
 
 
 def write_entries(
@@ -173,9 +195,9 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     Parameters
     ----------
     path : path or binary file object
-        Of a file that any release of Deeplearning4j since 0.5 wrote; under names that end in ``.npz`` and
-        ``.safetensors`` one of named arrays, as `write_model` writes it. Of a file object its position does not matter;
-        one that cannot go back is read to its end.
+        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; or
+        of an ONNX model, see `nn.onnx`. The content tells which. Of a file object its position does not matter; one
+        that cannot go back is read to its end, and a model zip.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
@@ -210,11 +232,19 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
     computes faster.
     """
-    if is_array_file(path):
-        network = read_array_file(path, load_updater, strict)  # type: ignore[arg-type]
-        check_kind(path, type(network), kind)
-        return network
-    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
+    content = kind_of_file(path)
+    if content in ARRAYS and isinstance(path, (str, os.PathLike)):
+        network = read_array_file(path, load_updater, strict, f".{content}")
+    elif content == ONNX:
+        network = late("load_onnx")(path)
+    elif content in (CAFFEMODEL, PROTOTXT):
+        from .other_kinds import CAFFE  # which programs without wrong files do not need
+
+        raise FormatError(f"{name_of(path)}: expected a model of this library's, got {CAFFE[content]}")
+    else:
+        return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
+    check_kind(name_of(path), type(network), kind)
+    return network
 
 
 def restore(

@@ -35,15 +35,15 @@ class Saved(NetworkCore):
     """
 
     @checked
-    def save(self, path: Target, save_updater: bool = True, normalizer: object = None) -> None:
-        """Write a DL4J 1.0 model zip, or named arrays as ``.npz`` and ``.safetensors``, as the ending of `path` says.
+    def save(self, path: Target, save_updater: bool = True, normalizer: object = None, **settings: Any) -> None:
+        """Write a DL4J 1.0 model zip, named arrays as ``.npz`` and ``.safetensors``, or a model of ONNX as ``.onnx``.
 
-        See `nn.files.serializer.write_model`.
+        The ending of `path` says which. `settings` are those of ``.onnx``; see `nn.files.serializer.write_model`.
         """
         network = self
         with network.lock:
             network.updater.guard.settle(network)
-            late("write_model")(network, path, save_updater, normalizer)
+            late("write_model")(network, path, save_updater, normalizer, **settings)
 
     def check_saveable(self) -> None:
         """Raise ConfigurationError where a file could not hold the network, before it is trained for long."""

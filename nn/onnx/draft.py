@@ -17,6 +17,9 @@ _REDUCES_BY_INPUT = 18
 _SHAPES_OF_SOME = 15
 """Opset from which Shape gives the lengths of some of the axes."""
 
+Step = Callable[[Sequence[str], Sequence[str]], tuple[Sequence[str], Sequence[str]]]
+"""A time step: from states and what comes in to the states after it and what goes out."""
+
 
 def onnx_package(who: str) -> ModuleType:
     """Import onnx; ConfigurationError where it is not installed."""
@@ -88,6 +91,43 @@ class OnnxDraft:
     def activated(self, activation: object, z: str, add: Callable[[], str]) -> str:
         """Add an activation function of z, which `add` does; a training step notes it, for the way back."""
         return add()
+
+    def scan(
+        self, step: Step, states: Sequence[str], series: Sequence[str], name: str, reverse: bool = False
+    ) -> list[str]:
+        """Add a Scan: nodes that run for every step of series, one after the other.
+
+        Parameters
+        ----------
+        step : callable (states, steps) -> (states after it, outputs)
+            Adds the nodes of a step; those may read tensors from outside of it.
+        states : sequence of str
+            At the start.
+        series : sequence of str
+            Tensors ``[T, ...]``, of which a step gets one row each.
+        name : str
+        reverse : bool
+            Whether the last step comes first; outputs lie in the order of the series then, too.
+
+        Returns
+        -------
+        list of str
+            The states at the end, and the outputs ``[T, ...]``.
+        """
+        before, here = ([self.name(f"{name}/{kind}") for _ in many] for kind, many in (("s", states), ("x", series)))
+        outer, self.nodes = self.nodes, []
+        after, outputs = step(before, here)
+        ends = [self.node("Identity", [end], f"{name}/after") for end in (*after, *outputs)]
+        inner, self.nodes = self.nodes, outer
+        ins, outs = (
+            [self._helper.make_tensor_value_info(end, WORDS[self.dtype], None) for end in names]
+            for names in ((*before, *here), ends)
+        )
+        body, ways = self._helper.make_graph(inner, name, ins, outs), {}
+        if reverse:
+            ways = {"scan_input_directions": [1] * len(series), "scan_output_directions": [1] * len(outputs)}
+        given = [*states, *series]
+        return self.nodes_of("Scan", given, len(ends), name, body=body, num_scan_inputs=len(series), **ways)
 
     def word(self, dtype: str) -> int:
         """Return the number of a dtype, as Cast takes it."""

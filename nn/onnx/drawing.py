@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import ConfigurationError
@@ -14,7 +14,7 @@ from ..conf.nodes import NodeConf, Source
 from ..layers.base import LayerConf
 from ..terms.data_formats import channels_last
 from .draft import OnnxDraft
-from .out import COUNTS, LAYERS, MISSING, PREPROCESSORS, VERTICES, writer
+from .out import COUNTS, PREPROCESSORS, VERTICES, layer_written, part_writer
 from .out.node_draft import NodeDraft, NotInOnnx
 from .signature import shape_of
 
@@ -44,11 +44,6 @@ class Drawing:
     refused : list of str
         What ONNX cannot say, and why.
     """
-
-    layers: ClassVar[Mapping[str, str]] = LAYERS
-    """Class of a layer -> what writes it, as in `nn.onnx.out`; a training step has others for some."""
-    missing: ClassVar[Mapping[str, str]] = MISSING
-    """Class that it cannot say -> why."""
 
     def __init__(self, network: Network, draft: OnnxDraft, input_types: Types) -> None:
         self.network, self.draft, self.conf = network, draft, network.conf
@@ -83,7 +78,9 @@ class Drawing:
                 f"{len(self.refused)} that it cannot: {'; '.join(self.refused)}."
             )
         for number, kind in zip(self.conf.output_nodes, formats.outputs, strict=True):
-            self.outputs.append(self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number])))
+            self.outputs.append(
+                self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number]))
+            )
 
     def _drawn(self, number: int, node: NodeConf) -> str:
         inputs = tuple(self._tensors[source] for source in node.inputs)
@@ -94,9 +91,9 @@ class Drawing:
                 return self._layer(number, node, inputs)
             part = node.conf.innermost if type(node.conf).__name__ == "FrozenVertex" else node.conf
             draft = self._node_draft(number, node, part, inputs)
-            tensor = self._part(VERTICES, part)(draft)
+            tensor = part_writer(VERTICES, part)(draft)
             if type(part).__name__ in COUNTS:
-                self._counts[source] = cache(partial(self._part(COUNTS, part), draft))
+                self._counts[source] = cache(partial(part_writer(COUNTS, part), draft))
             return str(tensor)
         except NotInOnnx as error:
             self.refused.append(f"{node.label}: {error}")
@@ -107,16 +104,12 @@ class Drawing:
         if before is not None:
             draft = self._node_draft(number, node, before, inputs)
             draft = replace(draft, types=tuple(self._type_of(source) for source in node.inputs))
-            inputs = (self._part(PREPROCESSORS, before)(draft),)
-        inner = node.conf.innermost if type(node.conf).__name__.startswith("Frozen") else node.conf
-        return str(self._part(self.layers, inner)(self._node_draft(number, node, inner, inputs)))
+            inputs = (part_writer(PREPROCESSORS, before)(draft),)
+        return self.written(self._node_draft(number, node, node.conf, inputs))
 
-    def _part(self, table: Mapping[str, str], part: object) -> Any:
-        function = writer(table, part)
-        if function is None:
-            kind = type(part).__name__
-            raise NotInOnnx(self.missing.get(kind, f"ONNX has nothing like {kind}"))
-        return function
+    def written(self, layer: NodeDraft) -> str:
+        """Add a layer; return its activations. A training step writes some in another way."""
+        return layer_written(layer)
 
     def _node_draft(self, number: int, node: NodeConf, conf: Any, inputs: tuple[str, ...]) -> NodeDraft:
         types = tuple(self.types[number].inputs) if self.types else (None,) * len(inputs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import ConfigurationError
-from nd.files.writing import Target, replacing
+from nd.files.writing import FileKind, Target, check_ending, replacing
 
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..networks.network import Network
     from ..terms.input_type import InputType
 
+ONNX_FILE = FileKind("a model of ONNX", (".onnx",))
 OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
 FIRST_OPSET = 13
@@ -79,12 +80,34 @@ def onnx_model(
 
 
 def write_onnx(network: Network, path: Target, training_step: bool = False, **settings: Any) -> None:
-    """Write a network as an ONNX file, or one step of its training; settings as those of `onnx_model`."""
-    from .training import training_model  # which most programs do not need
+    """Write a network as an ONNX file, which `network.save` does under names that end in ``.onnx``.
 
-    content = (training_model if training_step else onnx_model)(network, **settings).SerializeToString()
-    with replacing("save", path) as file:
-        file.write(content)
+    Parameters
+    ----------
+    network : MultiLayerNetwork or ComputationGraph
+    path : path or binary file object
+        A file is replaced only when the new one is complete.
+    training_step : bool
+        Write a step of training in the place of the outputs, see `nn.onnx.training.step.training_model`.
+    **settings
+        Of `onnx_model`, or of `training_model`.
+
+    Raises
+    ------
+    ConfigurationError
+        As `onnx_model`, or the package onnx is not installed.
+    OSError
+        The file cannot be written; one that was there before is untouched.
+    """
+    check_ending("save", path, ONNX_FILE)
+    if training_step:
+        from .training.step import training_model
+
+        model = training_model(network, **settings)
+    else:
+        model = onnx_model(network, **settings)
+    with replacing("save", path, ONNX_FILE) as file:
+        file.write(model.SerializeToString())
 
 
 def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:

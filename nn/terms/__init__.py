@@ -10,6 +10,7 @@ CALLED_LATE = {
     "NeuralNetConfiguration": "nn.conf.network",  # layer(), Java's layer.conf()
     "check_saveable": "nn.files.serializer",
     "graph_from_json": "nn.files.graph_json",
+    "load_onnx": "nn.onnx.loading",
     "network_from_json": "nn.files.json",
     "network_to_json": "nn.files.json",
     "read_checkpoint": "nn.files.checkpoint",
@@ -17,6 +18,7 @@ CALLED_LATE = {
     "trace_step": "nn.trace.stepping",
     "write_checkpoint": "nn.files.checkpoint",
     "write_model": "nn.files.serializer",
+    "write_onnx": "nn.onnx.writing",
     "write_picture": "nn.pictures.files",
 }
 """What methods of lower rooms call in upper ones, the only arrows upward in `nn`: name -> the module that has it.

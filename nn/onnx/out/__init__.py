@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from .node_draft import NodeDraft, NotInOnnx
+
 LAYERS: Mapping[str, str] = {
     "ActivationLayer": "dense:activation",
     "AutoEncoder": "dense:dense",
     "BatchNormalization": "normalizations:batch_normalization",
+    "Bidirectional": "wrapping:bidirectional",
     "CapsuleLayer": "capsules:capsules",
     "CapsuleStrengthLayer": "capsules:strength",
     "CenterLossOutputLayer": "dense:center_loss",
@@ -32,27 +35,39 @@ LAYERS: Mapping[str, str] = {
     "ElementWiseMultiplicationLayer": "dense:element_wise_multiplication",
     "EmbeddingLayer": "embedding:embedding",
     "EmbeddingSequenceLayer": "embedding:embedding_sequence",
+    "FrozenLayer": "wrapping:inside",
+    "FrozenLayerWithBackprop": "wrapping:inside",
     "GlobalPoolingLayer": "poolings:global_pooling",
+    "GravesBidirectionalLSTM": "recurrent:both_directions",
+    "GravesLSTM": "recurrent:recurrent",
     "IdentityLayer": "dense:nothing",
+    "LSTM": "recurrent:recurrent",
+    "LastTimeStep": "wrapping:last_time_step",
+    "LearnedSelfAttentionLayer": "attention:learned",
     "LocalResponseNormalization": "normalizations:local_response",
     "LocallyConnected1D": "convolutions:locally_connected",
     "LocallyConnected2D": "convolutions:locally_connected",
     "LossLayer": "dense:loss",
     "MaskLayer": "dense:mask",
+    "MaskZeroLayer": "wrapping:mask_zero",
     "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
     "PReLULayer": "dense:prelu",
     "PrimaryCapsules": "capsules:primary_capsules",
-    "RBM": "dense:dense",
+    "RBM": "dense:hidden_units",
+    "RecurrentAttentionLayer": "attention:recurrent",
     "RepeatVector": "dense:repeat_vector",
     "RnnLossLayer": "dense:loss_of_places",
     "RnnOutputLayer": "dense:dense_of_steps",
+    "SelfAttentionLayer": "attention:itself",
     "SeparableConvolution2D": "convolutions:separable",
+    "SimpleRnn": "recurrent:recurrent",
     "SpaceToBatchLayer": "places:space_to_batch",
     "SpaceToDepthLayer": "places:space_to_depth",
     "Subsampling1DLayer": "poolings:pooling",
     "Subsampling3DLayer": "poolings:pooling",
     "SubsamplingLayer": "poolings:pooling",
+    "TimeDistributed": "wrapping:time_distributed",
     "Upsampling1D": "places:upsampling",
     "Upsampling2D": "places:upsampling",
     "Upsampling3D": "places:upsampling",
@@ -64,6 +79,7 @@ LAYERS: Mapping[str, str] = {
 }
 """Class of a layer -> module and function, sorted."""
 VERTICES: Mapping[str, str] = {
+    "AttentionVertex": "attention:vertex",
     "DuplicateToTimeSeriesVertex": "vertices:duplicate_to_time_series",
     "ElementWiseVertex": "vertices:element_wise",
     "L2NormalizeVertex": "vertices:l2_normalize",
@@ -110,3 +126,17 @@ def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
     module, name = table[kind.__name__].split(":")
     function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
     return function
+
+
+def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:
+    """Return the function that writes a part; raise NotInOnnx where there is none."""
+    function = writer(table, part)
+    if function is None:
+        kind = type(part).__name__
+        raise NotInOnnx(MISSING.get(kind, f"ONNX has nothing like {kind}"))
+    return function
+
+
+def layer_written(layer: NodeDraft) -> str:
+    """Add a layer, also one inside of another; return its activations."""
+    return part_writer(LAYERS, layer.conf)(layer)  # type: ignore[no-any-return]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from nd.activations import LeakyReLU, ReLU
+
 from ...layers.capsules.capsules import EPSILON
 from .convolutions import convolved
+from .functions import activated
 from .node_draft import NodeDraft
 
 
@@ -12,7 +15,8 @@ def primary_capsules(layer: NodeDraft) -> str:
     conf = layer.conf
     z = convolved(layer, layer.params["W"].transpose(3, 2, 0, 1))
     if conf.use_relu:
-        z = layer.node("LeakyRelu", z, alpha=float(conf.leak)) if conf.leak else layer.node("Relu", z)
+        rectifier = LeakyReLU(alpha=conf.leak) if conf.leak else ReLU()
+        z = activated(layer.draft, rectifier, z, layer.name)
     return _squashed(layer, layer.node("Reshape", z, layer.draft.ints(0, -1, conf.capsule_dimensions)))
 
 

@@ -7,6 +7,7 @@ window side by side, and one MatMul.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nd.typing import HostArray
@@ -114,11 +115,19 @@ def _spread(layer: NodeDraft, W: HostArray, own: Sliding, more: Sizes) -> str:
     x = _with_gaps(layer, _channels_last(layer, layer.x, axes), own.stride, W.shape[0])
     before = [own.effective[axis] - 1 - taken[axis] for axis in own.axes]
     after = [own.effective[axis] - own.stride[axis] - taken[axes + axis] + more[axis] for axis in own.axes]
-    x = layer.node("Pad", x, layer.draft.ints(0, *before, 0, 0, *after, 0))
+    x = _bordered(layer, x, before, after)
     turned = W[(slice(None), slice(None), *(slice(None, None, -1) for _ in own.axes))]
     kernels = turned.transpose(1, 0, *range(2, 2 + axes))
     plain = Sliding(own.kernel, (1,) * axes, own.dilation, (0,) * (2 * axes))
     return _channels_first(layer, _by_cells(layer, x, kernels, layer.params.get("b"), plain, "W"), axes)
+
+
+def _bordered(layer: NodeDraft, x: str, before: Sequence[int], after: Sequence[int]) -> str:
+    """Return ``x [N, ..., C]`` with zeros around its places; a border below 0 is taken away."""
+    if min(*before, *after) < 0:
+        starts, ends = ([max(-border, 0) for border in borders] for borders in (before, after))
+        x = sliced(layer, x, 1, starts, [-end for end in ends])
+    return layer.node("Pad", x, layer.draft.ints(0, *(max(n, 0) for n in before), 0, 0, *(max(n, 0) for n in after), 0))
 
 
 def _with_gaps(layer: NodeDraft, x: str, stride: Sizes, channels: int) -> str:

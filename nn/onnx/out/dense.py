@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from .functions import CHANNELS, LAST, activate, activated
+from nd.activations import get_activation
+
+from ...layers.pretraining.rbm import HIDDEN_UNITS
+from .functions import CHANNELS, LAST, activate, activated, normal
 from .node_draft import NodeDraft
 
+
 def dense(layer: NodeDraft) -> str:
-    """DenseLayer, its output layers, and the way up of AutoEncoder and RBM: Gemm."""
+    """DenseLayer, its output layers, and the way up of AutoEncoder: Gemm."""
     if "g" in layer.params:
         return _normalized(layer)
     return activate(layer, _product(layer, "W", "b"))
@@ -15,6 +19,12 @@ def dense(layer: NodeDraft) -> str:
 def center_loss(layer: NodeDraft) -> str:
     """CenterLossOutputLayer: a b that is there without `has_bias` is not added."""
     return activate(layer, _product(layer, "W", "b" if layer.conf.has_bias else ""))
+
+
+def hidden_units(layer: NodeDraft) -> str:
+    """RBM: Gemm, and the means of its hidden units."""
+    means = get_activation(HIDDEN_UNITS[str(layer.conf.hidden_unit)])
+    return activated(layer.draft, means, _product(layer, "W", "b"), layer.name)
 
 
 def dense_of_steps(layer: NodeDraft) -> str:
@@ -98,15 +108,7 @@ def _product(layer: NodeDraft, W: str, b: str) -> str:
 
 
 def _normalized(layer: NodeDraft) -> str:
-    """Return the activations of a layer whose x W has mean 0 and variance 1 over the layer, gains and bias behind.
-
-    Rows of equal numbers become 0 / 1: there is no epsilon. Source: ``nd.normalize_rows``.
-    """
+    """Return the activations of a layer whose x W has mean 0 and variance 1 over the layer, gains and bias behind."""
     product = layer.node("MatMul", layer.x, layer.param("W"))
-    centered = layer.node("Sub", product, layer.draft.reduced("ReduceMean", product, [1], True))
-    square = layer.node("Mul", centered, centered)
-    variance = layer.draft.reduced("ReduceMean", square, [1], True)
-    varies = layer.node("Where", layer.node("Greater", variance, 0.0), variance, 1.0)
-    normal = layer.node("Div", centered, layer.node("Sqrt", varies))
-    z = layer.node("Mul", normal, layer.param("g", shape=(-1,)))
+    z = normal(layer, product, layer.param("g", shape=(-1,)))
     return activate(layer, layer.node("Add", z, layer.param("b", shape=(-1,))) if "b" in layer.params else z)

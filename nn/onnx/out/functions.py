@@ -10,6 +10,7 @@ from nd.activations import Activation
 
 from ...terms.data_formats import channels_last
 from ..draft import OnnxDraft
+from .double import DOUBLE
 from .node_draft import NodeDraft, NotInOnnx
 
 LAST = -1
@@ -54,9 +55,22 @@ def activated(draft: OnnxDraft, activation: Activation, z: str, name: str, axis:
     """
     kind = type(activation)
     function = FUNCTIONS.get(kind.__name__)
+    if draft.dtype == "float64":
+        function = DOUBLE.get(kind.__name__, function)
     if function is None or kind.__module__.partition(".")[0] != "nd":
         raise NotInOnnx(f"its activation {kind.__name__} is no function of ONNX's")
     return draft.activated(activation, z, lambda: function(Formula(draft, name, axis), activation, z))
+
+
+def normal(layer: NodeDraft, x: str, gain: str) -> str:
+    """Add rows ``[..., C]`` with mean 0 and variance 1, times a gain ``[C]``.
+
+    Rows of equal numbers become 0 / 1: there is no epsilon. Source: ``nd.arrays.layer_norm``.
+    """
+    centered = layer.node("Sub", x, layer.reduced("ReduceMean", x, [-1], True))
+    variance = layer.reduced("ReduceMean", layer.node("Mul", centered, centered), [-1], True)
+    varies = layer.node("Where", layer.node("Greater", variance, 0.0), variance, 1.0)
+    return layer.node("Mul", layer.node("Div", centered, layer.node("Sqrt", varies)), gain)
 
 
 class Formula:

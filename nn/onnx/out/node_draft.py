@@ -41,6 +41,8 @@ class NodeDraft:
     network_inputs, network_masks : dict of str -> str
         Tensors of the network's inputs, channels first, and of the masks of those that have one, by the inputs' names:
         some vertices look at them.
+    masks_steps : bool
+        Whether a mask multiplies the states of an LSTM, as inside of LastTimeStep.
     """
 
     draft: OnnxDraft
@@ -53,11 +55,17 @@ class NodeDraft:
     counts: tuple[Callable[[], str], ...] = ()
     network_inputs: Mapping[str, str] = field(default_factory=dict)
     network_masks: Mapping[str, str] = field(default_factory=dict)
+    masks_steps: bool = False
 
     @property
     def x(self) -> str:
         """The first input."""
         return self.inputs[0]
+
+    @property
+    def mask(self) -> str | None:
+        """The first input's mask."""
+        return self.masks[0] if self.masks else None
 
     def node(self, op: str, *inputs: str | float, **attributes: Any) -> str:
         """Add a node with one output, named after the layer; return its output.
@@ -90,9 +98,9 @@ class NodeDraft:
         parts = [self.draft.ints(size) if isinstance(size, int) else size for size in sizes]
         return self.node("Reshape", x, self.node("Concat", *parts, axis=0))
 
-    def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str) -> NodeDraft:
-        """Return the same node with another layer in it, one that it wraps."""
-        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs)
+    def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: str, **settings: Any) -> NodeDraft:
+        """Return the same node with another layer in it, one that it wraps; `settings` are other attributes."""
+        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs, **settings)
 
     def type_in(self) -> InputType:
         """Return the type of the first input; refuse where it is not known."""

@@ -89,21 +89,8 @@ def global_pooling(layer: NodeDraft) -> str:
     if operator and layer.draft.dtype == "float32":
         pooled = layer.node(operator, layer.x)
         return layer.node("Flatten", pooled, axis=1) if conf.collapse_dimensions else pooled
-    x, axes = layer.x, _places(layer)
-    if axes is None:
-        x, axes = layer.node("Reshape", x, layer.draft.ints(0, 0, -1)), [2]
+    axes = list(range(2, layer.rank()))
     if reduction:
-        return layer.reduced(reduction, x, axes, not conf.collapse_dimensions)
-    powers = _power(layer, layer.node("Abs", x), conf.pnorm)
-    total = layer.reduced("ReduceSum", powers, axes, not conf.collapse_dimensions)
-    return _power(layer, total, 1.0 / conf.pnorm)
-
-
-def _places(layer: NodeDraft) -> list[int] | None:
-    """Return the axes of places; None where they are not known, and need not be."""
-    conf = layer.conf
-    if conf.pooling_dimensions is not None:
-        return list(range(2, 2 + len(conf.pooling_dimensions)))
-    if layer.types[0] is None and conf.collapse_dimensions:
-        return None
-    return list(range(2, 1 + len(layer.type_in().shape)))
+        return layer.reduced(reduction, layer.x, axes, not conf.collapse_dimensions)
+    powers = _power(layer, layer.node("Abs", layer.x), conf.pnorm)
+    return _power(layer, layer.reduced("ReduceSum", powers, axes, not conf.collapse_dimensions), 1.0 / conf.pnorm)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 
 from ...terms.data_formats import axes_inward, axes_outward
 from .node_draft import NodeDraft

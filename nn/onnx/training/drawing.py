@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ...conf.nodes import NodeConf
 from ..drawing import Drawing
+from ..out import MISSING as OUT_MISSING
+from ..out import writer
 from ..out.node_draft import NodeDraft, NotInOnnx
 from .draft import TrainingDraft, Unread
-from .tables import LAYERS, MISSING
+from .tables import LAYERS
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -63,9 +65,6 @@ class TrainingDrawing(Drawing):
         How far parameters go that follow the minibatches.
     """
 
-    layers: ClassVar[Mapping[str, str]] = LAYERS
-    missing: ClassVar[Mapping[str, str]] = MISSING
-
     def __init__(
         self,
         network: Network,
@@ -77,6 +76,15 @@ class TrainingDrawing(Drawing):
         self._trained = trained
         self._of_nodes: dict[int, dict[str, Tensor]] = {}
 
+    def written(self, layer: NodeDraft) -> str:
+        """Add a layer as in training, a frozen one as outside of it; return its activations."""
+        conf = layer.conf
+        function = None if _is_frozen(conf) else writer(LAYERS, conf)
+        if function is None and not _is_frozen(conf):
+            kind = type(conf).__name__
+            layer.refuse(OUT_MISSING.get(kind, f"a training step has no form of {kind} here"))
+        return super().written(layer) if function is None else str(function(layer))
+
     @property
     def steps(self) -> dict[Key, Tensor]:
         """How far parameters go that follow the minibatches, by number of the node and name."""
@@ -85,7 +93,7 @@ class TrainingDrawing(Drawing):
     def draft_of(self, number: int, node: NodeConf, given: NodeDraft) -> NodeDraft:
         """Return a node with its parameters as inputs; refuse what training draws random numbers for."""
         layer: Any = node.conf
-        frozen = type(layer).__name__.startswith("Frozen")
+        frozen = _is_frozen(layer)
         tensors = {name: self._trained[number, name] for name in given.params if (number, name) in self._trained}
         if not frozen:
             _refuse_noise(layer)
@@ -97,6 +105,10 @@ class TrainingDrawing(Drawing):
         unread: Any = {name: Unread(name, array.shape) for name, array in given.params.items()}
         own = {each.name: getattr(given, each.name) for each in fields(NodeDraft)} | {"params": unread}
         return TrainedNode(**own, tensors=tensors, steps=self._of_nodes.setdefault(number, {}))
+
+
+def _is_frozen(conf: object) -> bool:
+    return type(conf).__name__.startswith("Frozen")
 
 
 def _refuse_noise(layer: Any) -> None:

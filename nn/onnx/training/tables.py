@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..out import LAYERS as OUT
-from ..out import MISSING as OUT_MISSING
 
 AS_IN_INFERENCE = (
     "ActivationLayer", "Cnn3DLossLayer", "CnnLossLayer", "Cropping1D", "Cropping2D", "Cropping3D", "DenseLayer",
@@ -28,8 +27,3 @@ LAYERS: Mapping[str, str] = {
     "SeparableConvolution2D": ".training.convolutions:separable",
 }
 """Class of a layer -> module, seen from `nn.onnx.out`, and function."""
-MISSING: Mapping[str, str] = {
-    **{kind: "a training step has no form of it here" for kind in OUT if kind not in LAYERS},
-    **OUT_MISSING,
-}
-"""Class that a training step does not have -> why."""

@@ -1,0 +1,46 @@
+"""ONNX files as ComputationGraphs that compute the same, and can be trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd.files.reading import Source
+
+from ..reading import OnnxFile, read_onnx
+from .graphs import graph_of_recognition
+from .recognition import recognised
+
+if TYPE_CHECKING:
+    from ...networks.graph import ComputationGraph
+
+DOUBLE = 11
+"""TensorProto.DOUBLE."""
+
+
+def graph_of(source: Source | OnnxFile) -> ComputationGraph:
+    """Return the graph of an ONNX file on the current backend.
+
+    Parameters
+    ----------
+    source : path, binary file object or OnnxFile
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    FormatError
+        It is no ONNX model, or a damaged one.
+    ConfigurationError
+        The package onnx is missing, or nodes are such that no layer and no vertex can say them: all are named.
+
+    Notes
+    -----
+    Features and outputs have the axes of the file, inputs and vertices its names. Layers of Deeplearning4j say what
+    they can; other operators are vertices `OnnxVertex`. Outputs have a loss, so that the graph can be trained: mcxent
+    behind a softmax, xent behind a sigmoid, else mse. Whatever only training needs is not in such files. Source: ONNX
+    operators, https://onnx.ai/onnx/operators/.
+    """
+    file = source if isinstance(source, OnnxFile) else read_onnx(source)
+    made = recognised(file)
+    kinds = set(made.known.input_kinds.values())
+    return graph_of_recognition(made, "float64" if DOUBLE in kinds else "float32")

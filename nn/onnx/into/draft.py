@@ -1,0 +1,151 @@
+"""A graph of layers and vertices as it grows from the nodes of a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from nd.typing import HostArray
+
+from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, channels_last, format_of_axes
+from ...vertices import ReshapeVertex, ScaleVertex
+from ..vertices import OnnxVertex
+from .known import Size
+from .layout import Axes, Factors, Step, Value
+
+Arrays = dict[str, Callable[[], HostArray]]
+"""Parameter -> what reads it from the file."""
+FORMATS = {3: SERIES, 4: IMAGES, 5: VOLUMES}
+
+
+class GraphDraft:
+    """Vertices, what comes into them, and their parameters.
+
+    Parameters
+    ----------
+    inputs : dict of str -> tuple of Size
+        Shapes of the inputs in the file.
+    turned : set of str
+        Inputs that have the channels last, whose arrays are computed with the channels first.
+
+    Attributes
+    ----------
+    factors : Factors
+    inputs : dict of str -> Value
+    nodes : dict of str -> (layer or vertex, input, ...)
+        In the order in which they run.
+    arrays : dict of str -> Arrays
+    wanted : set of str
+        Inputs that something wants with the channels last, beside those of `turned`.
+    """
+
+    def __init__(self, inputs: dict[str, tuple[Size, ...]], turned: set[str]) -> None:
+        self.factors, self.turned = Factors(), turned
+        self.inputs = {name: self._input(name, shape) for name, shape in inputs.items()}
+        self.nodes: dict[str, tuple[Any, ...]] = {}
+        self.arrays: dict[str, Arrays] = {}
+        self.wanted: set[str] = set()
+
+    def _input(self, name: str, shape: tuple[Size, ...]) -> Value:
+        value = self.factors.fresh(name, shape)
+        if name not in self.turned:
+            return value
+        tag = FORMATS[value.rank][1]
+        return value._replace(inner=tuple(value.inner[axis] for axis in axes_inward(tag, value.rank)), tag=tag)
+
+    def add(self, wanted: str, conf: Any, inputs: Iterable[str], arrays: Arrays | None = None) -> str:
+        """Add a vertex, under another name where that one is taken; return its name."""
+        name, number = wanted, 1
+        while name in self.nodes or name in self.inputs:
+            number += 1
+            name = f"{wanted}#{number}"
+        names: list[str] = []
+        for source in inputs:  # a vertex that reads another one twice is unknown to Java
+            again = f"{name}/again{len(names)}"
+            names.append(self.add(again, ScaleVertex(1.0), [source]) if source in names else source)
+        self.nodes[name] = (conf, *names)
+        if arrays:
+            self.arrays[name] = arrays
+        return name
+
+    def readers(self) -> Counter[str]:
+        """Count the vertices that read each one."""
+        return Counter(source for _, *sources in self.nodes.values() for source in sources)
+
+    def above(self, outputs: Iterable[str]) -> set[str]:
+        """Return the inputs and vertices that some vertices need, with them."""
+        needed: set[str] = set()
+        waiting = list(outputs)
+        while waiting:
+            name = waiting.pop()
+            if name not in needed:
+                needed.add(name)
+                waiting += self.nodes[name][1:] if name in self.nodes else ()
+        return needed
+
+    # ---- the order of axes
+
+    def arranged(self, value: Value, groups: Axes) -> Value:
+        """Return a tensor whose array has these axes, behind vertices that bring it into that order where it has not.
+
+        Parameters
+        ----------
+        value : Value
+        groups : tuple of tuple of int
+            The factors of every axis that is wanted.
+        """
+        if value.node in self.inputs and self._takes_turned(value, groups):
+            return value._replace(inner=groups)
+        for step in self.factors.steps(value, groups):
+            value = self._stepped(value, step)
+        return value._replace(inner=groups)
+
+    def in_file_order(self, value: Value) -> Value:
+        """Return a tensor whose array has the axes that it has in the file."""
+        return self.arranged(value, value.axes)
+
+    def _takes_turned(self, value: Value, groups: Axes) -> bool:
+        """Note that an input is wanted with the channels first, and has them last."""
+        rank = len(value.inner)
+        if value.node in self.turned or len(groups) != rank or rank not in FORMATS:
+            return False
+        order = axes_inward(FORMATS[rank][1], rank)
+        if tuple(value.inner[axis] for axis in order) != groups or self.factors.is_arranged(value, groups):
+            return False
+        self.wanted.add(value.node)
+        return True
+
+    def _stepped(self, value: Value, step: Step) -> Value:
+        if step.shape is not None:
+            value = self._reshaped(value, step.shape)
+        if step.perm is not None:
+            inner = tuple(value.inner[axis] for axis in step.perm) if len(value.inner) == len(step.perm) else ()
+            node = self.add(f"{value.node}/order", OnnxVertex("Transpose", {"perm": list(step.perm)}), [value.node])
+            value = value._replace(node=node, inner=inner, tag=None)
+        return value
+
+    def _reshaped(self, value: Value, shape: Sequence[Size]) -> Value:
+        """Return a tensor whose array has another shape; its axes are not known behind it."""
+        before = self.factors.shape(value.inner)
+        examples = bool(before) and before[0] == shape[0] and 2 <= len(shape) <= 5
+        plain = all(size[0] == size[1] for size in shape[1:])
+        if examples and plain and not channels_last(value.tag) and (len(shape) == 2 or not self.turned):
+            tag = None if len(shape) == 2 else format_of_axes(len(shape), FORMATS[len(shape)][0])
+            conf: Any = ReshapeVertex(-1, *(size[0] for size in shape[1:]))
+        else:
+            tag, conf = None, OnnxVertex("Reshape", {}, {1: target_of(before, shape)})
+        return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=(), tag=tag)
+
+
+def target_of(before: Sequence[Size], shape: Sequence[Size]) -> list[int]:
+    """Return the numbers that tell a Reshape its shape: 0 for an axis that stays, -1 for one that is open."""
+    target = []
+    for axis, size in enumerate(shape):
+        stays = axis < len(before) and before[axis] == size
+        is_open = size[0] != size[1]
+        target.append(0 if stays and (is_open or axis == 0) else -1 if is_open else size[0])
+    return target
+
+
+__all__ = ["FORMATS", "Arrays", "GraphDraft", "target_of"]

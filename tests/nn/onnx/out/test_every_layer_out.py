@@ -1,0 +1,104 @@
+"""Every layer and vertex as operators of ONNX: what onnxruntime computes is what the network does."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import nd
+from nn import ComputationGraph, InputType, NeuralNetConfiguration
+from nn.layers import LAYERS
+from nn.onnx.out import LAYERS as WRITTEN
+from nn.onnx.out import MISSING, PREPROCESSORS, VERTICES, writer
+from nn.terms.data_formats import outward
+from nn.terms.preprocessors import PREPROCESSORS as ALL_PREPROCESSORS
+from nn.vertices import VERTICES as ALL_VERTICES
+from tests.cases.layers import LAYER_CASES, make_features
+from tests.cases.vertices import VERTEX_CASES
+from tests.nn.layers.test_every_layer import make_network
+from tests.onnx_at_work import Written
+
+LAYER_ROWS = [
+    pytest.param(case, id=f"{kind}-{case.variant}", marks=[pytest.mark.slow] * (number > 0))
+    for kind, rows in LAYER_CASES.items()
+    for number, case in enumerate(rows)
+]
+VERTEX_ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
+INSIDE = {"FrozenLayer", "FrozenLayerWithBackprop", "FrozenVertex", "LayerVertex"}
+"""What the walk over a network opens before it asks a table."""
+
+
+def test_no_class_is_forgotten():
+    every = {LAYERS[name].__name__ for name in LAYERS} | {ALL_VERTICES[name].__name__ for name in ALL_VERTICES}
+    every |= {ALL_PREPROCESSORS[name].__name__ for name in ALL_PREPROCESSORS}
+    tables = [WRITTEN, VERTICES, PREPROCESSORS, MISSING]
+    said = [name for table in tables for name in table]
+    assert sorted([*said, *INSIDE]) == sorted(every)
+    assert all(list(table) == sorted(table) for table in tables)
+
+
+@pytest.mark.parametrize("case", LAYER_ROWS)
+def test_layer(case):
+    kinds = {type(part).__name__ for layer in (case.layer, *case.tail) for part in (layer, layer.innermost)}
+    missing = kinds & set(MISSING)
+    net = make_network(case, "float32")
+    if missing:
+        with pytest.raises(nd.ConfigurationError, match=MISSING[min(missing)]):
+            Written(net)
+        return
+    written = Written(net)
+    for n in (3, 1, 5):
+        written.check(make_features(case, n=n))
+
+
+def graph_of(case, dtype="float32"):
+    """Return a graph whose only node is the row's vertex, and the names of its inputs."""
+    names = [f"in{number}" for number in range(len(case.shapes))]
+    data_format = getattr(case.vertex, "data_format", None)
+    types = [InputType.infer_input_type(nd.ones(*shape)) for shape in shapes_of(case)]
+    if data_format is not None:
+        types = [type(kind)(**{**vars(kind), "data_format": data_format}) for kind in types]
+    inputs = dict(zip(names, types, strict=True))
+    inputs |= {name: InputType.infer_input_type(nd.ones(*shape)) for name, (shape, _) in case.network.items()}
+    base = NeuralNetConfiguration(seed=7, dtype=dtype)
+    conf = base.graph(inputs, {"v": (case.vertex, *names)}, ["v"], allow_disconnected=True)
+    return ComputationGraph(conf.with_confs([case.vertex]) if in_files(case) else conf).init()
+
+
+def in_files(case):
+    """Tell whether a configured network would merge other axes, so that the row's vertex comes from files alone."""
+    return getattr(case.vertex, "merge_axis", None) == 1 and case.vertex.data_format is not None
+
+
+def shapes_of(case):
+    return case.shapes[:1] * len(case.shapes) if in_files(case) else case.shapes
+
+
+def features_of(case, times=1):
+    """Return features for every input of the row's graph, of so many times the examples."""
+    shapes = [*shapes_of(case), *(shape for shape, _ in case.network.values())]
+    rng = np.random.default_rng(times)
+    arrays = [rng.normal(0.0, 0.8, (times * shape[0], *shape[1:])) for shape in shapes]
+    data_format = getattr(case.vertex, "data_format", None)
+    return [outward(x, data_format) if x.ndim == len(data_format or "") else x for x in arrays]
+
+
+@pytest.mark.parametrize("case", VERTEX_ROWS)
+def test_vertex(case):
+    written = Written(graph_of(case))
+    written.check(*features_of(case))
+    if getattr(case.vertex.innermost, "new_shape", (-1,))[0] == -1:
+        written.check(*features_of(case, times=2))
+
+
+@functools.cache
+def _own_kinds():
+    class DenseLayer(LAYERS["dense"]):
+        """A class of a user's own."""
+
+    return DenseLayer
+
+
+def test_a_class_of_a_users_own_is_not_taken_for_the_librarys():
+    assert writer(WRITTEN, LAYERS["dense"](n_in=1, n_out=1)) is not None
+    assert writer(WRITTEN, _own_kinds()(n_in=1, n_out=1)) is None
