@@ -142,7 +142,6 @@ class _Step:
             name: (dtype, list(shape_of(self.conf, number, kind)))
             for number, (name, kind) in enumerate(zip(drawing.inputs, self.types, strict=True))
         }
-        self.first = drawing.inputs[0]
         self.inputs = features | self.inputs
         self.inputs |= {name: (dtype, list(shape)) for name, shape in self.parameters.inputs.items()}
 
@@ -200,7 +199,7 @@ class _Step:
         score = losses[0].op("Sum", *losses[1:]) if len(losses) > 1 else losses[0]
         examples = None
         if self.conf.mini_batch:
-            lengths = self.draft.tensor(self.first).op("Shape", start=0, end=1, dtype="int64")
+            lengths = self.draft.tensor(next(iter(self.labels))).op("Shape", start=0, end=1, dtype="int64")
             examples = lengths.op("Squeeze", lengths.ints(0)).cast(self.network.dtype)
             score = score / examples
         for parameter in self.parameters.all if self.conf.scores_penalties else ():

@@ -5,6 +5,7 @@ import onnx
 import onnxruntime
 
 import nd
+from nn import ComputationGraph
 from nn.onnx.training import training_model
 
 NEW = "/new"
@@ -33,18 +34,21 @@ class RuntimeTraining:
 
 
 def compared(net, batches, **settings):
-    """Train in both; return the largest differences of parameters, of updater states, and of scores."""
+    """Train in both; return the largest differences of parameters, of updater states, and of scores.
+
+    Batches are features, of all inputs, and labels.
+    """
     other = RuntimeTraining(training_model(net, **settings))
     scores = []
-    for x, y in batches:
-        scores.append(abs(float(other.step(x, y)["score"]) - _fitted(net, x, y)))
+    for *xs, y in batches:
+        scores.append(abs(float(other.step(*xs, y)["score"]) - _fitted(net, xs, y)))
     table = {name: nd.to_host(array) for name, array in net.param_table().items()}
     differences = [np.abs(array - other.state[name]).max() for name, array in table.items() if name in other.state]
     return max(differences, default=0.0), _of_states(net, other.state), max(scores)
 
 
-def _fitted(net, x, y):
-    net.fit(x, y)
+def _fitted(net, xs, y):
+    net.fit(nd.dataset.MultiDataSet(xs, [y]) if isinstance(net, ComputationGraph) else nd.dataset.DataSet(*xs, y))
     return net.score()
 
 
