@@ -1,6 +1,7 @@
 """What is written under a name is what its ending says, or it is refused; of every method that writes a file."""
 
 import ast
+import functools
 import io
 import zipfile
 
@@ -51,6 +52,7 @@ def with_normalizer(path, net):
         raise
 
 
+@functools.cache
 def trace_of(net):
     """Return a trace of a step of the network."""
     return net.trace(X, np.eye(2, dtype="float32")[[0, 1, 1, 0]])
