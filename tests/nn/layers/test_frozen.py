@@ -87,6 +87,7 @@ PENALTIES = {
 
 @pytest.mark.parametrize("updater", UPDATERS)
 @pytest.mark.parametrize("where", [(0,), (0, 1), (1,), (0, 2), (0, 1, 2)])
+@pytest.mark.numpy_first
 def test_parameters_stay_to_the_bit(where, updater, backend):
     wrappers = [FrozenLayer if index in where else same for index in range(3)]
     net = stack(*wrappers, updater=updater, dtype="float32", weight_noise=DropConnect(0.8), **PENALTIES)
