@@ -85,6 +85,12 @@ def wide_rows(rows, quick, unless=()):
     return found
 
 
+def wide_values(values, quick):
+    """Return values of a parameter, or tuples of several, all but the first `quick` ones with the mark `wide`."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*row, marks=[pytest.mark.wide] * (at >= quick)) for at, row in enumerate(rows)]
+
+
 def run_all(kind, calls):
     """Run every call, and raise what the first failing one raised, with a note of the names of all that failed."""
     failures, skipped = {}, None

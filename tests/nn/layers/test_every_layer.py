@@ -342,7 +342,7 @@ def test_a_row_keeps_every_contract(case, backend):
     check_row(case, backend)
 
 
-@every_kind
+@some_kinds
 def test_a_row_keeps_every_contract_on_the_strict_backend(case):
     with nd.use_backend(make_backend("strict")) as backend:
         check_row(case, backend)

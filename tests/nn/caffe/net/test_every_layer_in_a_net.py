@@ -102,6 +102,7 @@ CHECKS = (backward_again_gives_the_same, a_later_forward_leaves_the_gradients, b
 
 
 @pytest.mark.parametrize(("case", "kind"), wide_rows(ROWS, quick=1))
+@pytest.mark.numpy_first
 def test_a_layer_in_a_net(case, kind, backend):
     make = functools.partial(OneLayer, case, kind)
     if make().goes_back:
