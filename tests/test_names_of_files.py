@@ -19,7 +19,7 @@ from nn.cli import main
 from nn.dl4j import CollectScoresIterationListener, MiniBatchFileDataSetIterator, ModelSerializer, Nd4j
 from optimize import CheckpointListener, HtmlReportListener, TensorBoardListener
 from optimize.earlystopping import LocalFileModelSaver
-from tests.source_files import library, parse
+from tests.source_files import library, nodes
 
 X = np.ones((4, 2), "float32")
 LAYERS = (DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2, activation="softmax"))
@@ -130,7 +130,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
         (path, node)
         for path, text in library()
         if "replacing(" in text
-        for node in ast.walk(parse(text))
+        for node in nodes(text)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "replacing"
     ]
     assert [path for path, node in calls if len(node.args) != 3] == []
