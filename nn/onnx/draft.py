@@ -88,6 +88,10 @@ class OnnxDraft:
         self.nodes.append(self._helper.make_node(op, tensors, made, name=made[0], **kept))
         return made
 
+    def activated(self, activation: object, z: str, add: Callable[[], str]) -> str:
+        """Add an activation function of z, which `add` does; a training step notes it, for the way back."""
+        return add()
+
     def scan(
         self, step: Step, states: Sequence[str], series: Sequence[str], name: str, reverse: bool = False
     ) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from nd import ConfigurationError
+
 if TYPE_CHECKING:
     from .drawing import Drawing
 
@@ -14,7 +16,7 @@ _LARGEST_FOLDED = 1024
 
 
 def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: Drawing) -> None:
-    """Write the shapes of the outputs into a model that has no constants yet.
+    """Write the shapes of the outputs into a model that has no constants yet; ConfigurationError where none fit.
 
     Parameters
     ----------
@@ -30,7 +32,13 @@ def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: D
     bare.graph.initializer.extend(one for one in tensors if len(one.raw_data) <= _LARGEST_FOLDED)
     large = (one for one in tensors if len(one.raw_data) > _LARGEST_FOLDED)
     bare.graph.input.extend(make(one.name, one.data_type, one.dims) for one in large)
-    inferred = onnx.shape_inference.infer_shapes(bare, data_prop=True).graph.output
+    try:
+        inferred = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True).graph.output
+    except onnx.shape_inference.InferenceError as error:
+        raise ConfigurationError(
+            f"save: the shapes of all layers must fit on each other, got: {error}. Give input_types, or mend the "
+            "network."
+        ) from error
     told = drawing.output_shapes()
     for output, known, sizes in zip(model.graph.output, inferred, told, strict=True):
         kind = known.type.tensor_type

@@ -64,7 +64,8 @@ def shape_of(conf: NetworkConfiguration, number: int, kind: InputType | None) ->
             "layers take any. Give input_types."
         )
     own = tuple(f"{size}_{name}" if several and isinstance(size, str) else size for size in sizes)
-    return (EXAMPLES, *(arranged(own, data_format) if channels_last(data_format) else own))
+    turned = channels_last(data_format) and 1 + len(own) == len(data_format or "")
+    return (EXAMPLES, *(arranged(own, data_format) if turned else own))
 
 
 def steps_of(conf: NetworkConfiguration, number: int, shape: Shape) -> int | str | None:
