@@ -216,6 +216,15 @@ def caffe_reference():
 
 
 @pytest.fixture(scope="session")
+def onnx_reference():
+    """The folder of ONNX models with what they compute: onnx/ in ND_REFERENCE_DIR, or in ../shared/reference."""
+    folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "onnx"
+    if not folder.is_dir():
+        raise Absent(f"the reference files of ONNX are not at {folder}; set ND_REFERENCE_DIR")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def mnist_folder():
     """Sets ND_DATA_DIR to a folder that has MNIST in it."""
     for folder in (os.environ.get("ND_DATA_DIR"), ROOT.parent / "shared" / "data"):
