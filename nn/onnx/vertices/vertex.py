@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
 from nd import ConfigurationError
@@ -138,6 +138,7 @@ class OnnxVertex(TrainedVertexConf):
     runtime: ClassVar = OnnxRuntime
     fewest_inputs: ClassVar[int] = 0
     most_inputs: ClassVar[int | None] = None
+    makes_axes: ClassVar[bool] = True
     form: ClassVar[JavaForm] = TrainedVertexConf.form.more({
         "attributes": ("attributes", ATTRIBUTES),
         "constants": ("constants", CONSTANTS._replace(encode=lambda constants: None)),
@@ -171,6 +172,9 @@ class OnnxVertex(TrainedVertexConf):
 
     def __hash__(self) -> int:
         return hash((self.op, self.opset, self.output, tuple(sorted(self.attributes)), tuple(self.constants)))
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return self, None  # users see its arrays as they are
 
     def positions_of_inputs(self, count: int) -> list[int]:
         """Return the positions of so many inputs of the vertex: those that are not constants."""
