@@ -26,7 +26,7 @@ BEGINS = {
     ".bin": b"", ".binaryproto": b"", ".caffemodel": b"\x0a\x01n", ".h5": b"\x89HDF", ".hdf5": b"\x89HDF",
     ".prototxt": b'name: "n"', ".solverstate": b"\x08\x01", ".csv": b"", ".dot": b"digraph",
     ".gv": b"digraph", ".htm": b"<!DOCTYPE", ".html": b"<!DOCTYPE", ".npy": b"\x93NUMPY", ".npz": b"PK",
-    ".onnx": b"\x08\x0a", ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
+    ".json": b"{", ".onnx": b"\x08\x0a", ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
     ".txt": b"", ".zip": b"PK", "": b"", ".best": b"",
 }  # fmt: skip
 """Ending -> how such a file begins."""
@@ -66,6 +66,14 @@ def command(name, path, net, *more):
         raise nd.ConfigurationError("the command has said why, with the ending")
 
 
+def proof(path, net):
+    """Write a proof into `path`."""
+    net.save(path.with_name("model.zip"))
+    arguments = map(str, (path.with_name("model.zip"), path.with_name("model.npz"), "--proof", 2, "--json", path))
+    if main(["convert", *arguments]):
+        raise nd.ConfigurationError("the command has said why, with the ending")
+
+
 MODEL = (".npz", ".onnx", ".safetensors", ".zip", *UNKNOWN)
 WRITERS = {
     "CollectScoresIterationListener.exportScores": (
@@ -95,7 +103,8 @@ WRITERS = {
     "net.save": (lambda path, net: net.save(path), MODEL),
     "net.save_checkpoint": (lambda path, net: net.save_checkpoint(path), (".zip", *UNKNOWN)),
     "net.to_computation_graph().save": (lambda path, net: net.to_computation_graph().save(path), MODEL),
-    "python -m nn convert": (lambda path, net: command("convert", path, net), (".bin", ".npz", ".safetensors", ".zip")),
+    "python -m nn convert": (lambda path, net: command("convert", path, net), (".bin", ".npz", ".onnx", ".safetensors", ".zip")),
+    "python -m nn convert --json": (lambda path, net: proof(path, net), (".json", *UNKNOWN)),
     "python -m nn picture": (lambda path, net: command("picture", path, net), (".dot", ".gv", ".svg")),
     "python -m nn predict": (lambda path, net: command("predict", path, net), (".csv", ".txt", *UNKNOWN)),
     "trace.save": (lambda path, net: trace_of(net).save(path), (".npz",)),
@@ -110,7 +119,9 @@ def test_an_ending_is_obeyed_or_refused(name, net, tmp_path):
     write, allowed = WRITERS[name]
     if ".safetensors" in allowed:
         pytest.importorskip("safetensors")
-    refused = {".json", ".onnx"} if name.startswith("python") else {*KNOWN_ENDINGS, *UNKNOWN} - set(allowed)
+    refused = (
+        {".json", ".pt"} - set(allowed) if name.startswith("python") else {*KNOWN_ENDINGS, *UNKNOWN} - set(allowed)
+    )
     for ending in allowed:
         path = tmp_path / f"file{ending if ending != allowed[0] else ending.upper()}"
         write(path, net)
@@ -135,9 +146,9 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
     assert {path for path, _ in calls} == {
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
         "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/caffe/hdf5.py",
-        "nn/cli/predict.py", "nn/dl4j/listeners.py",
-        "nn/files/archive.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py", "optimize/listeners/checkpoint_folder.py",
-        "optimize/listeners/html_report.py",
+        "nn/cli/convert.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
+        "nn/files/archive.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py",
+        "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",
     }, "a new writer: give it a line in WRITERS, if it is public"  # fmt: skip
 
 

@@ -9,8 +9,8 @@ _MODELS = "Such models are not read: build the network here and copy the weights
 _KERAS = f"an HDF5 file, as Keras saves models and weights. {_MODELS}"
 CAFFE = {
     "caffemodel": (
-        "weights of Caffe. With the net's prototxt, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads them, "
-        "and so does python -m nn convert WEIGHTS OUT --prototxt NET."
+        "weights of Caffe. With the net's prototxt, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads "
+        "them, and so does python -m nn convert WEIGHTS OUT --prototxt NET."
     ),
     "prototxt": (
         "a net of Caffe. With its weights, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads it, and so "

@@ -42,7 +42,7 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
-ONNX = ".onnx"
+ONNX_ENDING = ".onnx"
 """Ending of names of such models."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
@@ -94,14 +94,14 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
-    if ending_of(path) == ONNX:
+    if ending_of(path) == ONNX_ENDING:
         _refuse_normalizer("a model of ONNX", path, normalizer)
         late("write_onnx")(network, path, **settings)
         return
     if settings:
         raise nd.ConfigurationError(
-            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave it "
-            "out."
+            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave "
+            "it out."
         )
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)
@@ -236,7 +236,7 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     if content in ARRAYS and isinstance(path, (str, os.PathLike)):
         network = read_array_file(path, load_updater, strict, f".{content}")
     elif content == ONNX:
-        network = late("load_onnx")(path)
+        network = late("graph_of")(path)
     elif content in (CAFFEMODEL, PROTOTXT):
         from .other_kinds import CAFFE  # which programs without wrong files do not need
 

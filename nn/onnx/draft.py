@@ -115,15 +115,16 @@ class OnnxDraft:
             The states at the end, and the outputs ``[T, ...]``.
         """
         before, here = ([self.name(f"{name}/{kind}") for _ in many] for kind, many in (("s", states), ("x", series)))
-        outer, self.nodes = self.nodes, []
+        outer = self.nodes, self.tensors, self._constants
+        self.nodes, self.tensors, self._constants = [], {}, {}  # what is inferred in a body knows its own constants
         after, outputs = step(before, here)
         ends = [self.node("Identity", [end], f"{name}/after") for end in (*after, *outputs)]
-        inner, self.nodes = self.nodes, outer
         ins, outs = (
             [self._helper.make_tensor_value_info(end, WORDS[self.dtype], None) for end in names]
             for names in ((*before, *here), ends)
         )
-        body, ways = self._helper.make_graph(inner, name, ins, outs), {}
+        body, ways = self._helper.make_graph(self.nodes, name, ins, outs, list(self.tensors.values())), {}
+        self.nodes, self.tensors, self._constants = outer
         if reverse:
             ways = {"scan_input_directions": [1] * len(series), "scan_output_directions": [1] * len(outputs)}
         given = [*states, *series]

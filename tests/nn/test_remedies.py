@@ -182,7 +182,6 @@ def zipped(*names):
 OTHERS = {
     "net.h5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
     "weights": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
-    "net.onnx": (b"\x08\x07\x12\x07pytorch" + bytes(90), "an ONNX model"),
     "net.pkl": (b"\x80\x04\x95" + bytes(90), "a pickle"),
     "weights.zip": ((8).to_bytes(8, "little") + b"{}      ", r"expected metadata with 'configuration'"),
     "net.caffemodel": (b"\n\x05LeNet" + bytes(90), "weights of Caffe"),

@@ -38,6 +38,7 @@ class OnnxSide(Side):
         constants = {tensor.name for tensor in graph.initializer}
         self._inputs = [value for value in graph.input if value.name not in constants]
         self._tensors = {name: name for node in graph.node for name in node.output if name}
+        self._series = {node.output[0] for node in graph.node if node.op_type in ("GRU", "LSTM", "RNN")}
         of_nodes = {node.name: node.output[0] for node in graph.node if node.name and len(node.output) == 1}
         self._tensors = {**of_nodes, **self._tensors}
         self.names = frozenset(self._tensors)
@@ -55,9 +56,22 @@ class OnnxSide(Side):
         names = [name for name in self._tensors if name in wanted]
         if not names:
             return Results(outputs, {})
-        tensors = dict.fromkeys(self._tensors[name] for name in names)
+        tensors = dict.fromkeys(tensor for _, tensor in self._named(names))
         values = dict(zip(tensors, self._computed(self._opened(self._with_outputs(tensors)), feeds), strict=True))
-        return Results(outputs, {name: values[self._tensors[name]] for name in names})
+        return Results(outputs, {name: self._as_series(tensor, values[tensor]) for name, tensor in self._named(names)})
+
+    def _named(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        return [(name, self._tensors[name]) for name in names]
+
+    def _as_series(self, tensor: str, value: HostArray) -> HostArray:
+        """Return what a recurrent operator gives, ``[T, directions, N, C]``, as ``[N, T, directions * C]``.
+
+        Source: ONNX operators, LSTM: the output Y.
+        """
+        if tensor not in self._series or value.ndim != 4:
+            return value
+        series = value.transpose(2, 0, 1, 3)
+        return series.reshape(*series.shape[:2], -1)
 
     def shape(self, number: int) -> list[int | None]:
         """Return the shape that the file says for an input; None for axes of any length."""

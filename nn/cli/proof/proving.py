@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from nd import ConfigurationError
 from nd.checks import describe_shape
@@ -13,6 +14,7 @@ from .differences import Difference, difference
 from .sides import Results, Side
 
 OUTPUT, LAYER = "output", "layer"
+_MOST_AXES = 5  # of values that are turned
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def prove(
         for row in [*_layers(one, other, set(outputs)), *_outputs(one, other, outputs)]:
             key = row.kind, row.name
             rows[key] = rows[key].joined(row) if key in rows else row
-    if not any(row.difference is not None for row in rows.values()):
+    if not any(row.difference is not None or row.kind == OUTPUT for row in rows.values()):
         raise ConfigurationError("convert: both models must have something in common to compare, got nothing.")
     return Proof(
         tuple(sorted(rows.values(), key=lambda row: row.kind == OUTPUT)),
@@ -133,24 +135,23 @@ def _outputs(one: Results, other: Results, names: Sequence[str]) -> Iterator[Com
 
 
 def _compared(name: str, kind: str, expected: HostArray, got: HostArray) -> Compared:
-    forms = [form for form in _forms(got) if kind == LAYER or form is got]
-    same = [form for form in forms if _bare(form.shape) == _bare(expected.shape)]
-    differences = [difference(expected, form.reshape(expected.shape)) for form in same]
+    forms = _orders(got, expected.shape) if kind == LAYER else [got] if got.shape == expected.shape else []
+    differences = [difference(expected, form.reshape(expected.shape)) for form in forms]
     best = min(differences, key=lambda one: one.absolute, default=None)
     return Compared(name, kind, tuple(expected.shape), best, tuple(got.shape))
 
 
-def _forms(array: HostArray) -> list[HostArray]:
-    """Return an array, and what it is with the channels first or last: files have inner values in either order."""
-    rank = array.ndim
-    if rank < 3:
-        return [array]
-    return [array, array.transpose(0, rank - 1, *range(1, rank - 1)), array.transpose(0, *range(2, rank), 1)]
+def _orders(array: HostArray, shape: Sequence[int]) -> list[HostArray]:
+    """Return an array in all orders of its axes that have a shape, but for axes of one element.
 
-
-def _bare(shape: Sequence[int]) -> list[int]:
-    """Return a shape without the axes of one element, but for the first: ``[N, C, 1, 1]`` is ``[N, C]``."""
-    return [shape[0], *(size for size in shape[1:] if size != 1)] if shape else []
+    Inner values lie in other orders in other kinds of files: which one it is shows by the numbers.
+    """
+    wanted = [size for size in shape if size != 1]
+    bare = array.reshape([size for size in array.shape if size != 1])
+    if bare.ndim > _MOST_AXES:
+        return [bare] if list(bare.shape) == wanted else []
+    orders = permutations(range(bare.ndim))
+    return [bare.transpose(order) for order in orders if [bare.shape[axis] for axis in order] == wanted]
 
 
 def shapes_of(row: Compared) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nd.files.reading import Source
+from nd import FormatError, NdError
+from nd.files.reading import Source, raised_by_others
 
 from ..reading import OnnxFile, read_onnx
 from .graphs import graph_of_recognition
@@ -12,6 +13,9 @@ from .recognition import recognised
 
 if TYPE_CHECKING:
     from ...networks.graph import ComputationGraph
+
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+"""The errors of following a graph whose parts do not fit together."""
 
 DOUBLE = 11
 """TensorProto.DOUBLE."""
@@ -41,6 +45,14 @@ def graph_of(source: Source | OnnxFile) -> ComputationGraph:
     operators, https://onnx.ai/onnx/operators/.
     """
     file = source if isinstance(source, OnnxFile) else read_onnx(source)
-    made = recognised(file)
-    kinds = set(made.known.input_kinds.values())
-    return graph_of_recognition(made, "float64" if DOUBLE in kinds else "float32")
+    try:
+        made = recognised(file)
+        kinds = set(made.known.input_kinds.values())
+        return graph_of_recognition(made, "float64" if DOUBLE in kinds else "float32")
+    except _DAMAGE as error:
+        if isinstance(error, NdError) or raised_by_others(error):
+            raise
+        raise FormatError(
+            f"{file.name}: a model's operators and tensors must fit together, got {type(error).__name__}: {error}. Is "
+            "the file damaged?"
+        ) from error

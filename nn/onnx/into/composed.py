@@ -53,7 +53,7 @@ class Match:
         return None if number is None or found.op != op else (second, number)
 
     def factors(self, name: str) -> tuple[list[str], float]:
-        """Return the tensors, and the number, whose product a tensor is; one that others read too is not looked into."""
+        """Return the tensors, and the number, whose product a tensor is; what others read too is one of them."""
         tensors, number, waiting = [], 1.0, [name]
         while waiting:
             at = waiting.pop()
@@ -202,9 +202,7 @@ def _lrn(match: Match, op: Op, x: str, below: str) -> bool:
     flat = set(kernel[1:]) <= {1} and set(pool.attribute("strides") or [1]) == {1} and sum(map(abs, pads)) == size - 1
     if not (centred and counted and flat) or not _is_square(match, name, x) or before is None:
         return False
-    return put(
-        match.graph, match.known, op, "LRN", [x], size=size, alpha=times[1], beta=beta, bias=more[1]
-    )
+    return put(match.graph, match.known, op, "LRN", [x], size=size, alpha=times[1], beta=beta, bias=more[1])
 
 
 def _past_shapes(match: Match, name: str) -> tuple[str, str | None]:
@@ -275,9 +273,31 @@ def sum_with_bias(graph: OpGraph, known: Known, op: Op) -> bool:
     return False
 
 
+def picked_of_several(graph: OpGraph, known: Known, op: Op) -> bool:
+    """Let a Gather of one place of a Concat read what was put there."""
+    sizes, shape = known.sizes(op.inputs[1]), known.shape(op.inputs[1])
+    concat = graph.writer(op.inputs[0])
+    if shape != () or not sizes or sizes[0][0] != sizes[0][1] or concat is None or concat.op != "Concat":
+        return False
+    whole = known.shape(op.inputs[0])
+    if whole is None or concat.attribute("axis") % len(whole) != op.attribute("axis", 0) % len(whole):
+        return False
+    axis, index = op.attribute("axis", 0) % len(whole), sizes[0][0]
+    index += whole[axis][0] if index < 0 else 0
+    for name in concat.inputs:
+        part = known.shape(name)
+        if part is None or part[axis][0] != part[axis][1] or known.is_constant(name):
+            return False
+        if index < part[axis][0]:
+            return put(graph, known, op, "Pick", [name], axis=axis, index=index)
+        index -= part[axis][0]
+    return False
+
+
 FUSIONS: dict[str, tuple[Callable[[OpGraph, Known, Op], bool], ...]] = {
     "Add": (sum_with_bias,),
     "Div": (quotient, gated, clipped),
+    "Gather": (picked_of_several,),
     "Gemm": (product_of_matrices,),
     "MatMul": (product_of_matrices,),
     "Mul": (gated, clipped),

@@ -8,7 +8,7 @@ from typing import Any
 
 from nd.typing import HostArray
 
-from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, channels_last, format_of_axes
+from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, channels_last
 from ...vertices import ReshapeVertex, ScaleVertex
 from ..vertices import OnnxVertex
 from .known import Size
@@ -84,6 +84,14 @@ class GraphDraft:
                 waiting += self.nodes[name][1:] if name in self.nodes else ()
         return needed
 
+    def are_examples(self, axis: Sequence[int]) -> bool:
+        """Tell whether an axis is that of the examples, the first one of an input; of new axes by their length."""
+        if any(tuple(axis) == value.axes[0] for value in self.inputs.values()):
+            return True
+        others = {factor for value in self.inputs.values() for group in value.axes[1:] for factor in group}
+        lengths = {self.factors.size(value.axes[0]) for value in self.inputs.values()}
+        return others.isdisjoint(axis) and self.factors.size(axis) in lengths
+
     # ---- the order of axes
 
     def arranged(self, value: Value, groups: Axes) -> Value:
@@ -117,35 +125,46 @@ class GraphDraft:
         return True
 
     def _stepped(self, value: Value, step: Step) -> Value:
-        if step.shape is not None:
-            value = self._reshaped(value, step.shape)
+        if step.axes is not None:
+            value = self._reshaped(value, step.axes)
         if step.perm is not None:
-            inner = tuple(value.inner[axis] for axis in step.perm) if len(value.inner) == len(step.perm) else ()
+            inner = tuple(value.inner[axis] for axis in step.perm)
             node = self.add(f"{value.node}/order", OnnxVertex("Transpose", {"perm": list(step.perm)}), [value.node])
             value = value._replace(node=node, inner=inner, tag=None)
         return value
 
-    def _reshaped(self, value: Value, shape: Sequence[Size]) -> Value:
-        """Return a tensor whose array has another shape; its axes are not known behind it."""
-        before = self.factors.shape(value.inner)
+    def _reshaped(self, value: Value, axes: Axes) -> Value:
+        """Return a tensor whose array has other axes, in the same order."""
+        before, shape = self.factors.shape(value.inner), self.factors.shape(axes)
         examples = bool(before) and before[0] == shape[0] and 2 <= len(shape) <= 5
-        plain = all(size[0] == size[1] for size in shape[1:])
+        plain = all(size[0] == size[1] for size in shape[1:]) and self.are_examples(axes[0])
         if examples and plain and not channels_last(value.tag) and (len(shape) == 2 or not self.turned):
-            tag = None if len(shape) == 2 else format_of_axes(len(shape), FORMATS[len(shape)][0])
+            tag = None if len(shape) == 2 else FORMATS[len(shape)][0]
             conf: Any = ReshapeVertex(-1, *(size[0] for size in shape[1:]))
         else:
-            tag, conf = None, OnnxVertex("Reshape", {}, {1: target_of(before, shape)})
-        return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=(), tag=tag)
+            open_axes = [at for at, axis in enumerate(axes) if self.has_examples(axis)]
+            tag, conf = None, OnnxVertex("Reshape", {}, {1: target_of(before, shape, open_axes)})
+        return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=axes, tag=tag)
+
+    def has_examples(self, axis: Sequence[int]) -> bool:
+        """Tell whether an axis is that of the examples, or has them in it."""
+        return any(self.are_examples((factor,)) for factor in axis)
 
 
-def target_of(before: Sequence[Size], shape: Sequence[Size]) -> list[int]:
-    """Return the numbers that tell a Reshape its shape: 0 for an axis that stays, -1 for one that is open."""
-    target = []
-    for axis, size in enumerate(shape):
-        stays = axis < len(before) and before[axis] == size
-        is_open = size[0] != size[1]
-        target.append(0 if stays and (is_open or axis == 0) else -1 if is_open else size[0])
-    return target
+def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[int] = ()) -> list[int]:
+    """Return the numbers that tell a Reshape its shape: 0 for an axis that stays, -1 for one that is open.
+
+    Parameters
+    ----------
+    before, shape : sequence of Size
+    examples : sequence of int
+        Axes of the new shape whose length follows the number of examples, whatever it was in the file.
+    """
+    stays = [axis < len(before) and before[axis] == size for axis, size in enumerate(shape)]
+    opened = [axis for axis, size in enumerate(shape) if not stays[axis] and (size[0] != size[1] or axis in examples)]
+    if len(opened) > 1:
+        opened = [axis for axis in opened if shape[axis][0] != shape[axis][1]]
+    return [0 if stays[axis] else -1 if axis in opened else size[0] for axis, size in enumerate(shape)]
 
 
 __all__ = ["FORMATS", "Arrays", "GraphDraft", "target_of"]

@@ -46,7 +46,9 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     _join_activations(draft, outputs)
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
-    conf = NeuralNetConfiguration(activation="identity", dtype=dtype).graph(_inputs(draft, needed), draft.nodes, outputs)
+    conf = NeuralNetConfiguration(activation="identity", dtype=dtype).graph(
+        _inputs(draft, needed), draft.nodes, outputs
+    )
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
 
 
@@ -68,7 +70,7 @@ def _activated(conf: Any, activation: Any) -> Any:
     """Return a layer with that activation, None where it has another or no place for one."""
     if not isinstance(conf, ACTIVATED):
         return None
-    inside = conf.layer if isinstance(conf, TimeDistributed) else conf
+    inside: Any = conf.layer if isinstance(conf, TimeDistributed) else conf
     if not isinstance(inside.activation, Identity):
         return None
     if isinstance(activation, Softmax) and not isinstance(inside, DenseLayer):
@@ -127,7 +129,7 @@ def _inputs(draft: GraphDraft, needed: set[str]) -> Any:
 def _type_of(draft: GraphDraft, value: Value) -> InputType | None:
     """Return the type of an input, None where its sizes are open."""
     shape = draft.factors.shape(value.inner)[1:]
-    sizes = [size[0] if size[0] == size[1] else None for size in shape]
+    sizes: list[Any] = [size[0] if size[0] == size[1] else None for size in shape]
     if not sizes or sizes[0] is None or (len(sizes) > 2 and None in sizes) or len(sizes) > 4:
         return None
     formatted: Any = {"data_format": value.tag} if value.tag else {}

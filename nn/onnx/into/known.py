@@ -99,6 +99,7 @@ class Filling:
     def _inferred(self, op: Op, node: Any, inputs: Sequence[str]) -> dict[str, Any]:
         """Return the types of a node's outputs, and keep them."""
         defs, version = self._onnx.defs, self.known.file.opsets
+        faults = (defs.SchemaError, self._onnx.shape_inference.InferenceError, self._onnx.checker.ValidationError)
         domain = node.domain if node.domain != "ai.onnx" else ""
         types = {name: self._type_of(name) for name in inputs}
         if any(kind is None for kind in types.values()):
@@ -110,7 +111,7 @@ class Filling:
             found: dict[str, Any] = self._onnx.shape_inference.infer_node_outputs(
                 schema, node, types, told, opset_imports=imports, ir_version=self.known.file.model.ir_version
             )
-        except (defs.SchemaError, self._onnx.shape_inference.InferenceError, RuntimeError):
+        except (*faults, RuntimeError):
             return {}
         for name, kind in found.items():
             self._types[name] = kind
@@ -133,7 +134,9 @@ class Filling:
             return
         coming = sum(map(self._count, inputs))
         going = sum(math.prod(self.shapes.get(name, (0,))) for name in op.outputs if name)
-        if op.op != "Constant" and (going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)):
+        if op.op != "Constant" and (
+            going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)
+        ):
             return
         results = self._computed(op, node, inputs)
         for name, value in zip(op.outputs, results, strict=False):
@@ -184,12 +187,30 @@ class Known:
             Filling(self, {name: tuple(size[at] for size in shape) for name, shape in self.inputs.items()})
             for at in range(len(EXAMPLES))
         ]
-        ops = ops_of(graph, self._onnx.helper)
-        for filling in fillings:
-            for op, node in zip(ops, graph.node, strict=True):
-                filling.follow(op, node)
         self._fillings = fillings
-        self.ops = [op for op in ops if not all(self.is_constant(name) for name in op.outputs if name)]
+        self.ops: list[Op] = []
+        self._follow(graph)
+
+    def _follow(self, graph: Any) -> None:
+        """Follow a graph's nodes, and the branches of those whose condition is known."""
+        for op, node in zip(ops_of(graph, self._onnx.helper), graph.node, strict=True):
+            condition = self.uniform(op.inputs[0]) if op.op == "If" else None
+            if condition is not None:
+                branch = op.attributes["then_branch" if condition else "else_branch"]
+                self.tensors |= {tensor.name: tensor for tensor in branch.initializer}
+                self._follow(branch)
+                for value, name in zip(branch.output, op.outputs, strict=True):
+                    self._take(self._onnx.helper.make_node("Identity", [value.name], [name], name=f"{op.name}/{name}"))
+                continue
+            self._take(node, op)
+
+    def _take(self, node: Any, op: Op | None = None) -> None:
+        """Follow a node, and keep it unless it was folded."""
+        op = op or Op(node.op_type, list(node.input), list(node.output), {}, node.name)
+        for filling in self._fillings:
+            filling.follow(op, node)
+        if not all(self.is_constant(name) for name in op.outputs if name):
+            self.ops.append(op)
 
     def is_constant(self, name: str) -> bool:
         """Tell whether a tensor is known with its numbers, which may depend on open sizes."""
@@ -200,7 +221,7 @@ class Known:
         shapes = [filling.shape(name) for filling in self._fillings]
         if any(shape is None for shape in shapes) or len({len(shape or ()) for shape in shapes}) > 1:
             return None
-        return tuple(zip(*shapes, strict=True))  # type: ignore[arg-type]
+        return tuple(zip(*shapes, strict=True))
 
     def kind(self, name: str) -> int | None:
         """Return TensorProto's number of a tensor's type; None where it is not known."""
@@ -220,6 +241,13 @@ class Known:
         first, *others = (filling.array(name) for filling in self._fillings)
         same = all(first.shape == other.shape and bool((first == other).all()) for other in others)
         return first if same else None
+
+    def read(self, name: str) -> HostArray:
+        """Return a constant that is known to be one."""
+        array = self.array(name)
+        if array is None:
+            raise ConfigurationError(f"{self.file.name}: {name!r} must be a constant, got a tensor that is computed.")
+        return array
 
     def add(self, name: str, array: HostArray) -> None:
         """Add a constant under a name of its own."""

@@ -8,6 +8,7 @@ until an operator needs its array in an order that is not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .known import Size
@@ -43,9 +44,9 @@ class Value(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What brings an array into another order: a reshape, then a transposition."""
+    """What brings an array into another order: a reshape to these axes, then a transposition."""
 
-    shape: tuple[Size, ...] | None
+    axes: Axes | None
     perm: tuple[int, ...] | None
 
 
@@ -130,17 +131,17 @@ class Factors:
         order = [factor for axis in value.inner for factor in self.solid(axis)]
         wanted = [factor for axis in groups for factor in self.solid(axis)]
         if order == wanted:
-            return [Step(wanted_shape, None)]
+            return [Step(groups, None)]
         places = self._same_axes(value.inner, groups)
         if places is not None:
             return [Step(None, places)]
-        blocks = _blocks(order, wanted)
-        cut = tuple(self.size(block) for block in blocks)
+        blocks = tuple(_blocks(order, wanted))
+        cut = self.shape(blocks)
         perm = tuple(sorted(range(len(blocks)), key=lambda at: wanted.index(blocks[at][0])))
-        first = None if cut == self.shape(value.inner) else cut
+        first = None if cut == self.shape(value.inner) else blocks
         steps = [Step(first, perm)]
         if tuple(cut[at] for at in perm) != wanted_shape:
-            steps.append(Step(wanted_shape, None))
+            steps.append(Step(groups, None))
         return steps
 
     def _same_axes(self, inner: Axes, groups: Axes) -> tuple[int, ...] | None:
@@ -160,7 +161,7 @@ class Factors:
 
 def _blocks(order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
     """Return runs of factors that stay together."""
-    following = dict(zip(wanted[:-1], wanted[1:], strict=True))
+    following = dict(pairwise(wanted))
     blocks: list[list[int]] = []
     for factor in order:
         if blocks and following.get(blocks[-1][-1]) == factor:

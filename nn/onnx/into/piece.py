@@ -9,6 +9,7 @@ from nd import ConfigurationError
 from nd.typing import HostArray
 
 from ...terms.data_formats import channels_last, same_kind
+from ...vertices import SubsetVertex
 from ..vertices import OnnxVertex
 from .draft import Arrays
 from .known import Size
@@ -147,6 +148,13 @@ class Piece:
         """Return the format in which the array looks as it does in the file."""
         last = len(formats) > 1 and value.axes == (value.inner[0], *value.inner[2:], value.inner[1])
         return formats[1] if last else formats[0]
+
+    def taken(self, value: Value, start: int, stop: int, part: str = "") -> tuple[str, str | None]:
+        """Add a vertex with a stretch of the channels; return its name, and its format."""
+        if not self.is_last(value):
+            return self.add(SubsetVertex(start, stop - 1), value.node, part=part), value.tag
+        conf = OnnxVertex("Slice", {}, {1: [start], 2: [stop], 3: [1]})  # Java's takes the second axis that users see
+        return self.add(conf, value.node, part=part), None
 
     def behind(self, value: Value, node: str, tag: str | None, sizes: dict[int, Size] | None = None) -> Value:
         """Return the tensor behind a layer that keeps the axes, with other lengths of some of the array's axes.

@@ -11,7 +11,7 @@ from nd import ConfigurationError
 from ...terms.data_formats import axes_inward, channels_last
 from ..reading import OnnxFile
 from ..vertices import OPERATORS, OnnxVertex
-from .draft import GraphDraft
+from .draft import GraphDraft, target_of
 from .known import Known
 from .layout import Value
 from .ops import Op, OpGraph
@@ -49,6 +49,7 @@ RECOGNISERS = {
     "Neg": "arithmetic:negate",
     "PRelu": "functions:prelu",
     "Pad": "shapes:pad",
+    "Pick": "channels:pick",
     "Pow": "arithmetic:power",
     "RNN": "recurrent:rnn",
     "ReduceMax": "poolings:reduction",
@@ -75,6 +76,9 @@ RECOGNISERS = {
     "Upsample": "shapes:resize",
 }
 """Operator, of the file or of `simplify` -> module and function, sorted."""
+RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
+MOVING = frozenset({"Gather", "GatherND", "Reshape", "ScatterElements", "Slice", "Transpose"})
+"""Operators behind which an axis of the same length may be another one."""
 TRAINED = {
     "Conv": (1, 2), "ConvTranspose": (1, 2), "Dense": (1, 2), "GRU": (1, 2, 3), "Gemm": (1, 2),
     "GroupNormalization": (1, 2), "InstanceNormalization": (1, 2), "LSTM": (1, 2, 3, 7), "LayerNormalization": (1, 2),
@@ -125,15 +129,17 @@ class Recognition:
 
     def recognise(self) -> None:
         """Draw all nodes; raise ConfigurationError with every one that neither a layer nor a vertex says."""
-        refused = []
+        refused: list[str] = []
+        lost: set[str] = set()  # behind what is refused
         for op in self.graph.ops:
             try:
-                self._draw(op)
+                if lost.isdisjoint(op.inputs):
+                    self._draw(op)
+                else:
+                    lost.update(op.outputs)
             except NotSaid as error:
                 refused.append(f"{op.name!r} ({op.op}): {error}")
-                for name in op.outputs:
-                    shape = self.known.shape(name) if name else None
-                    self.values[name] = self.draft.factors.fresh(f"{op.name}", shape or ())
+                lost.update(op.outputs)
         if refused:
             raise ConfigurationError(
                 f"{self.file.name}: every node must be one that a layer or an OnnxVertex can say, got {len(refused)} "
@@ -192,15 +198,36 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     while op.inputs and constants.get(len(constants) + len(nodes) - 1, 0) is None:
         del constants[len(constants) + len(nodes) - 1]
     attributes = {name: _attribute(piece, value) for name, value in op.attributes.items()}
-    used = [at for at, name in enumerate(op.outputs) if name and (name in piece.recognition.graph.outputs or piece.recognition.graph.readers(name))]
+    used = [
+        at
+        for at, name in enumerate(op.outputs)
+        if name and (name in piece.recognition.graph.outputs or piece.recognition.graph.readers(name))
+    ]
     made: list[Value | None] = [None] * len(op.outputs)
     for at in used:
         conf = OnnxVertex(
             op.op, attributes, constants, piece.opset, at, max(1, len(op.outputs)), trained=_trained(piece, constants)
         )
         node = piece.draft.add(op.outputs[at], conf, nodes)
-        made[at] = piece.factors.fresh(node, piece.shape(op.outputs[at]))
+        made[at] = _kept(piece, piece.factors.fresh(node, piece.shape(op.outputs[at])), at)
     return made
+
+
+def _kept(piece: Piece, value: Value, output: int) -> Value:
+    """Return the tensor behind a vertex with the factors of the axes that go through it, above all the examples'."""
+    position = next(at for at in range(len(piece.op.inputs)) if piece.is_value(at))
+    before = piece.value(position).axes
+    if piece.op.op in RECURRENT and position == 0 and not piece.op.attribute("layout", 0):
+        pairs: tuple[tuple[int, int], ...] = ((2, 1), (0, 0)) if output == 0 else ((1, 1),)
+    elif len(before) == value.rank and piece.op.op not in MOVING:
+        pairs = tuple((axis, axis) for axis in range(value.rank))
+    else:
+        return value
+    axes = list(value.axes)
+    for behind, ahead in pairs:
+        if piece.factors.size(axes[behind]) == piece.factors.size(before[ahead]):
+            axes[behind] = before[ahead]
+    return value._replace(axes=tuple(axes), inner=tuple(axes))
 
 
 def _attribute(piece: Piece, value: Any) -> Any:
@@ -212,14 +239,16 @@ def _constant_of(piece: Piece, position: int) -> Any:
     name, op = piece.op.input(position), piece.op
     array = piece.known.array(name)
     before, sizes = piece.known.shape(op.input(0)) or (), piece.known.sizes(name)
-    examples = bool(sizes) and bool(before) and sizes[0] == before[0]
-    if op.op == "Reshape" and position == 1 and sizes and (array is None or (examples and not op.attribute("allowzero"))):
+    examples = bool(sizes and before and sizes[0] == before[0] and not op.attribute("allowzero"))
+    if op.op == "Reshape" and position == 1 and sizes and (array is None or examples):
         return _open_shape(piece, before)
     if op.op == "Expand" and position == 1 and sizes:
         offset = len(sizes) - len(before)
         kept = [at >= offset and before[at - offset] == size for at, size in enumerate(sizes)]
         piece.need(all(k or s[0] == s[1] for k, s in zip(kept, sizes, strict=True)), "it expands to an open size")
         return [1 if k else size[0] for k, size in zip(kept, sizes, strict=True)]
+    if op.op in RECURRENT and position in (5, 6) and piece.known.uniform(name) == 0.0:
+        return None  # as it is without
     if array is None:
         piece.refuse(f"input {position} depends on an open size")
     return array
@@ -227,11 +256,7 @@ def _constant_of(piece: Piece, position: int) -> Any:
 
 def _open_shape(piece: Piece, before: Sequence[Any]) -> list[int]:
     """Return the numbers of a Reshape: 0 for an axis that stays, -1 for one that is open."""
-    target = []
-    for axis, size in enumerate(piece.shape()):
-        stays = axis < len(before) and before[axis] == size
-        is_open = size[0] != size[1]
-        target.append(0 if stays and (is_open or axis == 0) else -1 if is_open else size[0])
+    target = target_of(before, piece.shape())
     piece.need(target.count(-1) < 2, "several of its sizes are open")
     return target
 
@@ -239,6 +264,8 @@ def _open_shape(piece: Piece, before: Sequence[Any]) -> list[int]:
 def _trained(piece: Piece, constants: dict[int, Any]) -> list[int]:
     """Return the positions of constants that are parameters."""
     tensors = piece.known.tensors
+    if not hasattr(OnnxVertex, "updater_of"):
+        return []
     return [
         position
         for position in TRAINED.get(piece.op.op, ())

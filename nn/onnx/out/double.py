@@ -29,18 +29,11 @@ def _leaky(f: Add, activation: Any, z: str) -> str:
     return f("Add", f("Relu", z), f("Mul", f("Min", z, 0.0), activation.alpha))
 
 
-def _softplus(f: Add, activation: Any, z: str) -> str:
-    rest = f("Log", f("Add", f("Exp", f("Neg", f("Abs", z))), 1.0))
-    return f("Add", f("Relu", z), rest)
-
-
 DOUBLE: dict[str, Callable[[Any, Any, str], str]] = {
     "ELU": _elu,
     "HardSigmoid": lambda f, activation, z: f("Clip", f("Add", f("Mul", z, 0.2), 0.5), 0.0, 1.0),
     "LeakyReLU": _leaky,
-    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", _softplus(f, activation, z))),
     "SELU": _selu,
-    "SoftPlus": _softplus,
     "SoftSign": lambda f, activation, z: f("Div", z, f("Add", f("Abs", z), 1.0)),
     "ThresholdedReLU": lambda f, activation, z: f("Where", f("Greater", z, activation.theta), z, 0.0),
 }

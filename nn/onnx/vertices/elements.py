@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import reduce
 
 import nd
+from nd.arrays import standard
 
 from . import functions as f
 from .call import Call
@@ -69,9 +70,11 @@ def _raised(x: Value, exponent: float, call: Call) -> Value:
 def mod(call: Call) -> Value:
     """The remainder, with the sign of y; with fmod = 1 with that of x."""
     x, y = call[0], call[1]
-    quotient = nd.divide(x.array, y.array)
-    whole = Value((f.trunc if call.whole("fmod", 0) else f.floor)(Value(quotient)).array)
-    return x - whole * y
+    whole = Value(standard.trunc(nd.divide(x.array, y.array)))
+    rest = f.where(nd.equal(whole.array, 0.0), x, x - whole * y)  # 0 times infinity is no number
+    if call.whole("fmod", 0):
+        return rest
+    return f.where(nd.greater(0.0, nd.multiply(nd.sign(rest.array), y.array)), rest + y, rest)
 
 
 def sum_of(call: Call) -> Value:
@@ -99,7 +102,7 @@ def clip(call: Call) -> Value:
     x = call[0]
     for position, attribute, hold in ((1, "min", f.maximum), (2, "max", f.minimum)):
         if position in call.constants or not call.has(position):
-            limit = call.float(position, attribute)
+            limit = call.real(position, attribute)
             x = x if limit is None else hold(x, limit)
         else:
             x = hold(x, call[position])
@@ -215,3 +218,8 @@ def dropout(call: Call) -> list[Value]:
     if call.host(2, False):
         raise call.refuse("training_mode = true. Export it for inference")
     return [call[0], f.constant_like(1.0, call[0], call[0].shape)]
+
+
+def swi_glu(call: Call) -> Value:
+    """x times the sigmoid of alpha x, times y."""
+    return swish(call) * call[1]

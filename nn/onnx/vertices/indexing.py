@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import nd
 from nd.arrays import standard
@@ -63,43 +63,85 @@ def _rows_of(numbers: Array, shape: Sequence[int], batch: int = 0) -> tuple[Arra
     return result, deep
 
 
-def _put(call: Call, table: Value, numbers: Array, updates: Value) -> Value:
-    """Return a table ``[rows, columns]`` with other rows at these numbers, or with them added."""
+def _put(call: Call, table: Value, where: Callable[[], Array], updates: Value) -> Value:
+    """Return a table ``[rows, columns]`` with other rows at these numbers, or with them added, multiplied and so on."""
     reduction = call.text("reduction", "none")
-    if reduction not in ("none", "add"):
-        raise call.refuse(f"reduction {reduction!r}, which may meet one place twice. Use 'add'")
-    there = spread(updates, numbers, table.shape[0])
+    if reduction not in REDUCTIONS:
+        raise call.refuse(f"reduction {reduction!r}")
     if reduction == "add":
-        return table + there
+        return table + spread(updates, where(), table.shape[0])
+    if reduction == "none":
+        return _with_rows(table, where(), updates)
+    call.host(1)  # where a place is met twice must be known
+    with nd.use_backend("numpy"):
+        known = nd.to_host(where()).tolist()
+    for turn in _turns(known):
+        own = nd.as_array([numbers_of for _, numbers_of in turn], "int64")
+        news = rows(updates, nd.as_array([place for place, _ in turn], "int64"))
+        table = _with_rows(table, own, REDUCTIONS[reduction](rows(table, own), news))
+    return table
+
+
+def _with_rows(table: Value, numbers: Array, updates: Value) -> Value:
+    """Return a table with other rows at these numbers, of which none is there twice."""
     hit = zeros((table.shape[0], 1), table.dtype)
-    nd.scatter_add(hit, numbers, nd.fill(nd.create_uninitialized((numbers.shape[0], 1), dtype=table.dtype), 1.0))
-    return f.where(nd.greater(hit, 0.0), there, table)
+    ones = nd.fill(nd.create_uninitialized((numbers.shape[0], 1), dtype=table.dtype), 1.0)
+    nd.scatter_add(hit, numbers, ones)
+    return f.where(nd.greater(hit, 0.0), spread(updates, numbers, table.shape[0]), table)
+
+
+def _turns(numbers: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """Return (place, number) in turns, in none of which a number is there twice."""
+    turns: list[list[tuple[int, int]]] = []
+    seen: dict[int, int] = {}
+    for place, number in enumerate(numbers):
+        turn = seen.get(number, 0)
+        seen[number] = turn + 1
+        turns += [[]] if turn == len(turns) else []
+        turns[turn].append((place, number))
+    return turns
+
+
+REDUCTIONS: dict[str, Callable[[Value, Value], Value]] = {
+    "add": lambda x, y: x + y,
+    "max": f.maximum,
+    "min": f.minimum,
+    "mul": lambda x, y: x * y,
+    "none": lambda x, y: y,
+}
+"""What happens with what was there, by its name in ONNX, sorted."""
 
 
 def scatter_elements(call: Call) -> Value:
     """x, with other elements at places that have these numbers along one axis."""
     x, updates = call[0], call[2]
-    axis = call.axis(call.whole("axis", 0), x.ndim)
-    numbers = counted(indices(call, 1), x.shape[axis])
-    at = places(tuple(numbers.shape), x.shape, {axis: numbers})
-    count = math.prod(numbers.shape)
+    axis, count = call.axis(call.whole("axis", 0), x.ndim), math.prod(updates.shape)
+
+    def where() -> Array:
+        numbers = counted(indices(call, 1), x.shape[axis])
+        return nd.reshape(places(updates.shape, x.shape, {axis: numbers}), (count,))
+
     column = f.reshape(x, (math.prod(x.shape), 1))
-    return f.reshape(_put(call, column, nd.reshape(at, (count,)), f.reshape(updates, (count, 1))), x.shape)
+    return f.reshape(_put(call, column, where, f.reshape(updates, (count, 1))), x.shape)
 
 
 def scatter_nd(call: Call) -> Value:
     """x, with something else at these places, each given by its numbers along the first axes."""
     x, updates = call[0], call[2]
-    row, deep = _rows_of(indices(call, 1), x.shape)
-    count, columns = math.prod(row.shape), math.prod(x.shape[deep:])
+    constant = call.constants.get(1)
+    *outer, deep = constant.shape if constant is not None else call[1].shape
+    count, columns = math.prod(outer), math.prod(x.shape[deep:])
     table = f.reshape(x, (math.prod(x.shape[:deep]), columns))
-    put = _put(call, table, nd.reshape(row, (count,)), f.reshape(updates, (count, columns)))
-    return f.reshape(put, x.shape)
+
+    def where() -> Array:
+        return nd.reshape(_rows_of(indices(call, 1), x.shape)[0], (count,))
+
+    return f.reshape(_put(call, table, where, f.reshape(updates, (count, columns))), x.shape)
 
 
 def one_hot(call: Call) -> Value:
     """Along a new axis the second value at the number that stands in x, elsewhere the first."""
-    x, depth, ends = call[0], int(call.float(1) or 0), call[2]
+    x, depth, ends = call[0], int(call.real(1) or 0), call[2]
     axis = call.axis(call.whole("axis", -1), x.ndim + 1)
     numbers = nd.reshape(x.array, (*x.shape[:axis], 1, *x.shape[axis:]))
     numbers = nd.add(numbers, nd.multiply(nd.astype(nd.greater(0.0, numbers), x.dtype), float(depth)))

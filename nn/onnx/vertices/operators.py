@@ -38,6 +38,7 @@ OPERATORS: dict[str, Operator] = {
     "Acos": _unary("acos"),
     "Acosh": _unary("acosh"),
     "Add": Operator("elements:add", splits=2),
+    "AffineGrid": Operator("grids:affine_grid", constants=(1,)),
     "And": Operator("comparisons:both", splits=2, differentiable=False),
     "ArgMax": Operator("indexing:arg_max", differentiable=False),
     "ArgMin": Operator("indexing:arg_min", differentiable=False),
@@ -45,6 +46,7 @@ OPERATORS: dict[str, Operator] = {
     "Asinh": _unary("asinh"),
     "Atan": _unary("atan"),
     "Atanh": _unary("atanh"),
+    "Attention": Operator("attention:attention"),
     "AveragePool": Operator("poolings:average_pool"),
     "BatchNormalization": Operator("normalizations:batch_normalization"),
     "Cast": Operator("comparisons:cast", splits=1),
@@ -55,7 +57,6 @@ OPERATORS: dict[str, Operator] = {
     "Col2Im": Operator("convolutions:col2im", constants=(1, 2)),
     "Compress": Operator("shapes:compress", constants=(1,)),
     "Concat": Operator("shapes:concat"),
-    "ConstantOfShape": Operator("shapes:constant_of_shape", constants=(0,), differentiable=False),
     "Conv": Operator("convolutions:conv"),
     "ConvTranspose": Operator("convolutions:conv_transpose"),
     "Cos": _unary("cos"),
@@ -86,6 +87,7 @@ OPERATORS: dict[str, Operator] = {
     "GlobalMaxPool": Operator("poolings:global_max_pool"),
     "Greater": Operator("comparisons:greater", splits=2, differentiable=False),
     "GreaterOrEqual": Operator("comparisons:greater_or_equal", splits=2, differentiable=False),
+    "GridSample": Operator("grids:grid_sample"),
     "GroupNormalization": Operator("normalizations:group_normalization"),
     "HardSigmoid": Operator("elements:hard_sigmoid", splits=1),
     "HardSwish": Operator("elements:hard_swish", splits=1),
@@ -139,7 +141,9 @@ OPERATORS: dict[str, Operator] = {
     "Reshape": Operator("shapes:reshape", constants=(1,)),
     "Resize": Operator("resizing:resize", constants=(1, 2, 3)),
     "ReverseSequence": Operator("shapes:reverse_sequence", constants=(1,)),
+    "RotaryEmbedding": Operator("attention:rotary_embedding"),
     "Round": _unary("rounded", False),
+    "Scatter": Operator("indexing:scatter_elements"),
     "ScatterElements": Operator("indexing:scatter_elements"),
     "ScatterND": Operator("indexing:scatter_nd"),
     "Selu": Operator("elements:selu", splits=1),
@@ -161,6 +165,7 @@ OPERATORS: dict[str, Operator] = {
     "Squeeze": Operator("shapes:squeeze", constants=(1,)),
     "Sub": Operator("elements:sub", splits=2),
     "Sum": Operator("elements:sum_of", splits=2),
+    "SwiGLU": Operator("elements:swi_glu"),
     "Swish": Operator("elements:swish", splits=1),
     "Tan": _unary("tan"),
     "Tanh": _unary("tanh"),
@@ -182,4 +187,4 @@ def operator_function(op: str) -> Callable[[Call], Value | Sequence[Value]]:
     """Return the function of an operator that is in the table."""
     module, name, *arguments = OPERATORS[op].function.split(":")
     function: Callable[..., Value | Sequence[Value]] = getattr(import_module(f".{module}", __package__), name)
-    return function(*arguments) if arguments else function  # type: ignore[return-value, arg-type]
+    return function(*arguments) if arguments else function  # type: ignore[return-value]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import nd
 
+from . import functions as f
 from .call import Call
 from .reductions import through
 from .values import Value
@@ -136,9 +137,7 @@ def resize(call: Call) -> Value:
     return _extrapolated(call, x, outside)
 
 
-def _interpolation(
-    call: Call, before: int, after: int, scale: float, region: tuple[float, float]
-) -> Interpolation:
+def _interpolation(call: Call, before: int, after: int, scale: float, region: tuple[float, float]) -> Interpolation:
     coordinates, mode = call.text("coordinate_transformation_mode", "half_pixel"), call.text("mode", "nearest")
     if coordinates not in COORDINATES:
         raise call.refuse(f"coordinate_transformation_mode {coordinates!r}")
@@ -168,9 +167,9 @@ def _lengths(call: Call, x: Value, axes: list[int]) -> tuple[list[int], list[flo
 
 
 def _extrapolated(call: Call, x: Value, outside: list[tuple[int, list[float]]]) -> Value:
+    """Return x with another number at places that lie outside of the input along any axis."""
     value = call.number("extrapolation_value", 0.0)
     for axis, marks in outside:
-        if any(marks) and value:
-            row = nd.as_array(marks, x.dtype)
-            x = x + Value(nd.multiply(nd.reshape(row, (-1, *(1,) * (x.ndim - axis - 1))), value))
+        row = nd.reshape(nd.as_array(marks, x.dtype), (-1, *(1,) * (x.ndim - axis - 1)))
+        x = f.where(nd.greater(row, 0.0), value, x)
     return x

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ....layers import Cropping2D
-from ....vertices import LastTimeStepVertex, MergeVertex, SubsetVertex
+from ....vertices import LastTimeStepVertex, MergeVertex
+from ...vertices import OnnxVertex
+from ..known import Size
 from ..layout import Value
-from ..piece import Piece
+from ..piece import NotSaid, Piece
 from .alike import alike
 
 
@@ -39,14 +41,28 @@ def split(piece: Piece) -> list[Value | None]:
 
 
 def subset(piece: Piece, value: Value, axis: int, start: int, stop: int, part: str = "") -> Value:
-    """Return a stretch of the channels."""
+    """Return a stretch of the channels, or of the first of several axes that are channels together."""
+    channels = value.inner[1] if len(value.inner) > 1 else ()
+    first = piece.factors.solid(channels)[:1]
+    if first and first == piece.factors.solid(value.axes[axis]) and channels != value.axes[axis]:
+        return _of_first(piece, value, axis, (start, stop), part)
     places = [at for at, group in enumerate(value.inner) if group == value.axes[axis]]
     if places != [1]:
         groups = (value.axes[0], value.axes[axis], *(g for at, g in enumerate(value.axes) if at not in (0, axis)))
         piece.need(axis, "it is of examples")
         value = piece.arranged(value, groups)
-    node = piece.add(SubsetVertex(start, stop - 1), value.node, part=part)
-    return piece.behind(value, node, value.tag, {1: (stop - start,) * 2})
+    node, tag = piece.taken(value, start, stop, part)
+    return piece.behind(value, node, tag, {1: (stop - start,) * 2})
+
+
+def _of_first(piece: Piece, value: Value, axis: int, places: tuple[int, int], part: str) -> Value:
+    start, stop = places
+    rest = piece.factors.solid(value.inner[1])[1:]
+    width = piece.factors.size(rest)[0]
+    node, tag = piece.taken(value, start * width, stop * width, part)
+    new = (piece.factors.new((stop - start,) * 2),)
+    axes = (*value.axes[:axis], new, *value.axes[axis + 1 :])
+    return Value(node, axes, (value.inner[0], (*new, *rest), *value.inner[2:]), tag)
 
 
 def slice_of(piece: Piece) -> Value:
@@ -65,7 +81,9 @@ def slice_of(piece: Piece) -> Value:
     lengths = before[axis]
     piece.need(size[0] == size[1], "it is of an open size")
     first = {start + length if start < 0 else start for length in lengths}
-    if size == (1, 1) and all(begin == length - 1 for begin, length in zip(sorted(first), sorted(lengths), strict=False)):
+    if size == (1, 1) and all(
+        begin == length - 1 for begin, length in zip(sorted(first), sorted(lengths), strict=False)
+    ):
         made = last_step(piece, value, axis)
         if made is not None:
             one = (piece.factors.new((1, 1)),)
@@ -86,19 +104,39 @@ def _cropped(piece: Piece, value: Value, axis: int, before: int, behind: int) ->
 
 
 def gather(piece: Piece) -> Value:
-    """Gather of one step of series: of the last one, or of one channel."""
+    """Gather of one step of series, of the last one, or of one channel; of rows of a constant table it is a lookup."""
+    sizes, shape = piece.known.sizes(piece.op.inputs[1]), piece.known.shape(piece.op.inputs[1])
+    if sizes is None or shape != () or len(sizes) != 1:
+        piece.refuse("it is of several places")
+    return _picked(piece, sizes[0])
+
+
+def pick(piece: Piece) -> Value:
+    """Gather of one place, of an input that `simplify` has found."""
+    op = piece.op
+    index = op.attribute("index")
+    before = len(piece.draft.nodes)
+    try:
+        return _picked(piece, (index, index))
+    except NotSaid:
+        for name in list(piece.draft.nodes)[before:]:
+            del piece.draft.nodes[name]
+        value = piece.draft.in_file_order(piece.value())
+        return piece.closed(piece.add(OnnxVertex("Gather", {"axis": op.attribute("axis")}, {1: index}), value.node))
+
+
+def _picked(piece: Piece, index: Size) -> Value:
     value = piece.value()
     axis = piece.op.attribute("axis", 0) % value.rank
-    sizes, shape = piece.known.sizes(piece.op.inputs[1]), piece.known.shape(piece.op.inputs[1])
-    piece.need(sizes is not None and len(sizes) == 1 and shape is not None and len(shape) < 2, "it is of several places")
-    (index,) = sizes or ()
     lengths = piece.factors.size(value.axes[axis])
+    if lengths == (1, 1):
+        return value._replace(axes=(*value.axes[:axis], *value.axes[axis + 1 :]))
     placed = tuple(at + length if at < 0 else at for at, length in zip(index, lengths, strict=True))
     if all(at == length - 1 for at, length in zip(placed, lengths, strict=True)):
         made = last_step(piece, value, axis)
-        if made is not None and not shape:
+        if made is not None:
             return made
-    piece.need(not shape and len(set(placed)) == 1 and axis, "it is of an open place")
+    piece.need(len(set(placed)) == 1 and not piece.draft.are_examples(value.axes[axis]), "it is of an open place")
     taken = subset(piece, value, axis, placed[0], placed[0] + 1)
     return taken._replace(axes=(*taken.axes[:axis], *taken.axes[axis + 1 :]))
 

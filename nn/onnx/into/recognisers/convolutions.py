@@ -18,7 +18,7 @@ from ....layers import (
     ZeroPadding3DLayer,
     ZeroPaddingLayer,
 )
-from ....vertices import MergeVertex, SubsetVertex
+from ....vertices import MergeVertex
 from ..draft import Arrays
 from ..known import Size
 from ..layout import Value
@@ -41,9 +41,7 @@ def window_of(piece: Piece, kernel: Sequence[int], size: Sequence[Size]) -> tupl
     if auto == "VALID":
         pads = ((0, 0),) * axes
     elif auto in ("SAME_UPPER", "SAME_LOWER"):
-        pads = tuple(
-            _same(piece, auto, *sides) for sides in zip(size, kernel, stride, dilation, strict=True)
-        )
+        pads = tuple(_same(piece, auto, *sides) for sides in zip(size, kernel, stride, dilation, strict=True))
     piece.need(all(min(sides) >= 0 for sides in pads), "its padding is negative")
     return {"kernel_size": tuple(kernel), "stride": stride, "dilation": dilation}, pads
 
@@ -137,13 +135,13 @@ def _one(
     outputs = slice(None) if group is None else slice(group * n_out, (group + 1) * n_out)
 
     def kernels() -> HostArray:
-        W = piece.known.array(piece.op.inputs[1])[part]  # type: ignore[index]
+        W = piece.known.read(piece.op.inputs[1])[part]
         if kind is Convolution1DLayer:
             return W.transpose((2, 1, 0))
         return W.transpose((2, 3, 4, 1, 0)) if kind is Deconvolution3D else W
 
     def bias() -> HostArray:
-        return piece.known.array(piece.op.inputs[2])[outputs].reshape(1, -1)  # type: ignore[index]
+        return piece.known.read(piece.op.inputs[2])[outputs].reshape(1, -1)
 
     arrays: Arrays = {"W": kernels, "b": bias} if settings["has_bias"] else {"W": kernels}
     name = "" if group is None else f"group{group}"
@@ -156,11 +154,11 @@ def _depthwise(
     times = shape[0] // channels
 
     def kernels() -> HostArray:
-        W = piece.known.array(piece.op.inputs[1])
-        return W.reshape(channels, times, *shape[2:]).transpose((2, 3, 0, 1))  # type: ignore[union-attr]
+        W = piece.known.read(piece.op.inputs[1])
+        return W.reshape(channels, times, *shape[2:]).transpose((2, 3, 0, 1))
 
     def bias() -> HostArray:
-        return piece.known.array(piece.op.inputs[2]).reshape(1, -1)  # type: ignore[union-attr]
+        return piece.known.read(piece.op.inputs[2]).reshape(1, -1)
 
     arrays: Arrays = {"W": kernels, "b": bias} if settings["has_bias"] else {"W": kernels}
     return piece.layer(DepthwiseConvolution2D, value, arrays, n_in=channels, depth_multiplier=times, **settings)
@@ -173,7 +171,7 @@ def _in_groups(
     n_in, n_out = sizes
     parts, tag = [], value.tag
     for group in range(groups):
-        taken = piece.add(SubsetVertex(group * n_in, (group + 1) * n_in - 1), value.node, part=f"channels{group}")
-        node, tag = _one(piece, kind, value._replace(node=taken), n_in, n_out, settings, group)
+        taken, tag = piece.taken(value, group * n_in, (group + 1) * n_in, f"channels{group}")
+        node, tag = _one(piece, kind, value._replace(node=taken, tag=tag), n_in, n_out, settings, group)
         parts.append(node)
     return piece.add(MergeVertex(), parts), tag

@@ -64,6 +64,8 @@ def pooling(piece: Piece) -> Value:
     if kind == "avg":
         counted = bool(op.attribute("count_include_pad", 0))
         settings["avg_pool_include_pad_in_divisor"] = counted and any(map(sum, pads))
+        if len(kernel) == 3:
+            piece.need(not settings.pop("avg_pool_include_pad_in_divisor"), "DL4J does not count padding of volumes")
     out = piece.shape()[2:]
     value, padding = _padded(piece, value, kind, settings, pads, out)
     if len(kernel) == 1:
@@ -88,13 +90,13 @@ def _padded(
     if all(max(need) <= sum(sides) for need, sides in zip(reach, pads, strict=True)):
         if all(before == behind for before, behind in pads):
             return value, tuple(before for before, _ in pads)
-        piece.need(kind == "avg" and settings["avg_pool_include_pad_in_divisor"], "its padding is of one side")
+        piece.need(kind == "avg" and settings.get("avg_pool_include_pad_in_divisor"), "its padding is of one side")
         return zeros_around(piece, value, pads, "pad"), (0,) * len(pads)
     piece.need(kind == "max", "windows reach beyond the padding")
     lasts = [need.pop() if len(need) == 1 else None for need in reach]
     piece.need(None not in lasts, "windows depend on an open size")
     same = all(
-        total is not None and (max(total, 0) // 2, ) == (before,) and _is_same(n, number, step)
+        total is not None and (max(total, 0) // 2,) == (before,) and _is_same(n, number, step)
         for total, (before, _), n, number, step in zip(lasts, pads, size, out, settings["stride"], strict=True)
     )
     piece.need(same, "windows reach beyond the padding")

@@ -56,9 +56,9 @@ def _recurrent(piece: Piece, kind: Any, settings: dict[str, Any], gates: int) ->
     width = piece.shape(op.inputs[2])[2][0]
     layout = op.attribute("layout", 0)
     steps, examples = value.axes[layout], value.axes[1 - layout]
+    piece.need(piece.draft.are_examples(examples), "its examples are not the first axis of an input")
     value = piece.arranged(value, (examples, value.axes[2], steps))
     conf = {"n_in": n_in, "n_out": width, **settings}
-    both = op.attribute("direction", "forward") == "bidirectional"
     series, last, tag = _layers(piece, kind, conf, value, gates)
     new = [(piece.factors.new((size, size)),) for size in (directions, width)]
     channels = (*new[0], *new[1])
@@ -67,7 +67,6 @@ def _recurrent(piece: Piece, kind: Any, settings: dict[str, Any], gates: int) ->
     if last:
         order = (new[0], examples, new[1]) if not layout else (examples, *new)
         made.append(Value(last, order, (examples, channels), None))
-    del both
     return made
 
 
@@ -106,9 +105,7 @@ def _layers(
         tag = value.tag or piece.usual_series(value)
         inside = kind(**conf, data_format=tag)
         arrays = {
-            side + name: read
-            for at, side in enumerate("fb")
-            for name, read in arrays_of(piece, gates, at).items()
+            side + name: read for at, side in enumerate("fb") for name, read in arrays_of(piece, gates, at).items()
         }
         return piece.add(Bidirectional(inside, "concat"), value.node, arrays), None, tag
     turned = piece.add(ReverseTimeSeriesVertex(), value.node, part="turned")
@@ -132,7 +129,7 @@ def arrays_of(piece: Piece, gates: int, direction: int) -> Arrays:
     op, known = piece.op, piece.known
 
     def read(position: int) -> HostArray:
-        return known.array(op.inputs[position])[direction]  # type: ignore[index]
+        return known.read(op.inputs[position])[direction]
 
     def bias() -> HostArray:
         width = known.shape(op.inputs[2])[2][0]  # type: ignore[index]
