@@ -5,6 +5,7 @@ import onnx
 import onnxruntime
 
 import nd
+from nn import MultiLayerNetwork
 from nn.onnx.writing import onnx_model
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # of onnxruntime's float32 to ours
@@ -27,12 +28,15 @@ class Written:
         given = [np.asarray(x, self.net.dtype) for x in features]
         return self.session.run(None, dict(zip(names, given, strict=True)))
 
-    def check(self, *features):
-        """Compare the outputs with the network's."""
+    def check(self, *features, masks=()):
+        """Compare the outputs with the network's; masks are those of the features, None for inputs that have none."""
         given = [np.asarray(x, self.net.dtype) for x in features]
-        expected = self.net.output(*given)
+        masks = [mask if mask is None else np.asarray(mask, self.net.dtype) for mask in masks]
+        single = isinstance(self.net, MultiLayerNetwork)
+        settings = {"features_mask": masks[0]} if single and masks else {"features_masks": masks} if masks else {}
+        expected = self.net.output(*given, **settings)
         expected = expected if isinstance(expected, (list, tuple)) else [expected]
-        found = self.outputs(*features)
+        found = self.outputs(*features, *(mask for mask in masks if mask is not None))
         assert len(found) == len(expected)
         for ours, theirs, told in zip(expected, found, self.session.get_outputs(), strict=True):
             ours = nd.to_host(ours)

@@ -100,8 +100,8 @@ def write_model(
         return
     if settings:
         raise nd.ConfigurationError(
-            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave it "
-            "out."
+            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave "
+            "it out."
         )
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)

@@ -64,7 +64,20 @@ def shape_of(conf: NetworkConfiguration, number: int, kind: InputType | None) ->
             "layers take any. Give input_types."
         )
     own = tuple(f"{size}_{name}" if several and isinstance(size, str) else size for size in sizes)
-    return (EXAMPLES, *(arranged(own, data_format) if channels_last(data_format) else own))
+    turned = channels_last(data_format) and 1 + len(own) == len(data_format or "")
+    return (EXAMPLES, *(arranged(own, data_format) if turned else own))
+
+
+def steps_of(conf: NetworkConfiguration, number: int, shape: Shape) -> int | str | None:
+    """Return the number of time steps of an input of that shape, a name where it is free; None where it has none."""
+    data_format = conf.formats.inputs[number]
+    layer: Any = getattr(next(_readers(conf, number), None), "conf", None)
+    innermost = getattr(layer, "innermost", None)
+    if getattr(innermost, "takes_indices", False):
+        return shape[-1] if layer.takes == "series" else None
+    if len(shape) != 3:
+        return None
+    return shape[1 if channels_last(data_format) else 2]
 
 
 def _readers(conf: NetworkConfiguration, number: int) -> Iterator[NodeConf]:

@@ -12,6 +12,7 @@ from nd.files.writing import FileKind, Target, check_ending, replacing
 
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
+from .output_shapes import tell_shapes
 from .signature import shape_of, types_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
 FIRST_OPSET = 13
 """Before, Squeeze, ReduceSum and Softmax had other forms."""
-_LARGEST_FOLDED = 1024
-"""Bytes of a constant from which shapes may follow."""
 
 
 def onnx_model(
@@ -32,6 +31,7 @@ def onnx_model(
     opset: int = OPSET,
     ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
+    masks: bool = False,
 ) -> Any:
     """Return a network as an onnx.ModelProto that computes its outputs.
 
@@ -45,6 +45,9 @@ def onnx_model(
     input_types : sequence of InputType or None, optional
         One for each input, of networks whose configuration has none, as those of Java's files: where a layer cannot be
         said without sizes.
+    masks : bool
+        Whether every input of time series has another one, ``<name>_mask [N, T]``, of the network's dtype: 1 for the
+        steps that count, as ``output`` takes features' masks.
 
     Raises
     ------
@@ -59,23 +62,26 @@ def onnx_model(
     and vertices, parameters those with the parameter's behind a slash. Source: ONNX IR specification.
     """
     onnx = onnx_package("save")
-    _check_versions(onnx, opset, ir_version)
+    check_versions(onnx, opset, ir_version)
     conf = network.conf
     types = types_of(conf, [None] * len(conf.input_names) if input_types is None else input_types)
     with network.lock, nd.use_backend(network.backend):
         draft = OnnxDraft(opset, network.dtype)
-        drawing = Drawing(network, draft, types)
+        drawing = Drawing(network, draft, types, masks)
         drawing.draw()
     helper, word = onnx.helper, WORDS[network.dtype]
     shapes = [shape_of(conf, number, kind) for number, kind in enumerate(types)]
     inputs = [
         helper.make_tensor_value_info(name, word, shape) for name, shape in zip(drawing.inputs, shapes, strict=True)
     ]
+    inputs += [helper.make_tensor_value_info(name, word, shape) for name, shape in drawing.masks.items()]
     outputs = [helper.make_tensor_value_info(name, word, None) for name in drawing.outputs]
-    graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs, list(draft.tensors.values()))
+    graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs)
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
-    _tell_shapes(onnx, model)
+    tell_shapes(onnx, model, list(draft.tensors.values()), drawing)
+    for name in list(draft.tensors):  # a copy each, of which the first is given back at once
+        model.graph.initializer.append(draft.tensors.pop(name))
     return model
 
 
@@ -110,12 +116,13 @@ def write_onnx(network: Network, path: Target, training_step: bool = False, **se
         file.write(model.SerializeToString())
 
 
-def _check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+    """Raise ConfigurationError unless the package onnx knows an opset and a form of files that go together."""
     newest = onnx.defs.onnx_opset_version()
     if not FIRST_OPSET <= opset <= newest:
         raise ConfigurationError(
-            f"save: opset must be {FIRST_OPSET} to {newest}, the newest that the package onnx {onnx.__version__} knows, "
-            f"got {opset}. Leave it out for {OPSET}."
+            f"save: opset must be {FIRST_OPSET} to {newest}, the newest of the package onnx {onnx.__version__}, got "
+            f"{opset}. Leave it out for {OPSET}."
         )
     least = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", opset)])
     if not least <= ir_version <= onnx.IR_VERSION:
@@ -123,18 +130,3 @@ def _check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
             f"save: ir_version must be {least}, which opset {opset} needs, to {onnx.IR_VERSION}, got {ir_version}. "
             f"Leave it out for {IR_VERSION}."
         )
-
-
-def _tell_shapes(onnx: ModuleType, model: Any) -> None:
-    """Write the shapes of the outputs into a model: what ONNX infers, with names for lengths that are free."""
-    stripped = onnx.ModelProto()
-    stripped.CopyFrom(model)
-    for tensor in stripped.graph.initializer:
-        if len(tensor.raw_data) > _LARGEST_FOLDED:
-            stripped.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    small = [tensor for tensor in stripped.graph.initializer if len(tensor.raw_data) <= _LARGEST_FOLDED]
-    del stripped.graph.initializer[:]
-    stripped.graph.initializer.extend(small)
-    inferred = onnx.shape_inference.infer_shapes(stripped, data_prop=True).graph.output
-    for output, known in zip(model.graph.output, inferred, strict=True):
-        output.CopyFrom(known)

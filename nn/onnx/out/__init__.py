@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from .masks import over_activations
 from .node_draft import NodeDraft, NotInOnnx
 
 LAYERS: Mapping[str, str] = {
@@ -49,7 +50,7 @@ LAYERS: Mapping[str, str] = {
     "LocallyConnected2D": "convolutions:locally_connected",
     "LossLayer": "dense:loss",
     "MaskLayer": "dense:mask",
-    "MaskZeroLayer": "wrapping:mask_zero",
+    "MaskZeroLayer": "wrapping:inside",
     "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
     "PReLULayer": "dense:prelu",
@@ -139,4 +140,4 @@ def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:
 
 def layer_written(layer: NodeDraft) -> str:
     """Add a layer, also one inside of another; return its activations."""
-    return part_writer(LAYERS, layer.conf)(layer)  # type: ignore[no-any-return]
+    return over_activations(layer, part_writer(LAYERS, layer.conf)(layer))

@@ -52,14 +52,14 @@ def recurrent(layer: NodeDraft) -> str:
         taken = layer.node("MatMul", taken, Wo) if Wo else taken
         return (layer.node("MatMul", taken, RW),), (a,)
 
-    shape = layer.node("Concat", draft.lengths(x, 0, 1), draft.ints(width), axis=0)
+    shape = layer.node("Concat", draft.lengths(x, 0, 1, f"{layer.name}/Shape"), draft.ints(width), axis=0)
     start = layer.node("Expand", 0.0, shape)
     _, out = draft.scan(add, [start], [sums], f"{layer.name}/Scan")
     return layer.node("Transpose", out, perm=[1, 2, 0])
 
 
 def _attended(layer: NodeDraft, queries: str, keys: str, values: str, away: str | None) -> str:
-    """Add what queries ``[N, Tq, C]`` take of the values whose keys ``[N, Tk, C]`` are like them, ``[N, Tq, n_out]``."""
+    """Add what queries ``[N, Tq, C]`` take of values, whose keys ``[N, Tk, C]`` are like them: ``[N, Tq, n_out]``."""
     heads = _heads(layer, queries, "Wq", 0, 2, 1, 3)
     taken = _weighed(layer, heads, _keys(layer, keys), _values(layer, values), away)
     taken = layer.node("Transpose", taken, perm=[0, 2, 1, 3])
@@ -68,7 +68,7 @@ def _attended(layer: NodeDraft, queries: str, keys: str, values: str, away: str 
 
 
 def _weighed(layer: NodeDraft, queries: str, keys: str, values: str, away: str | None) -> str:
-    """Add softmax(Q K / sqrt(size)) V of ``[N, heads, Tq, size]``, ``[N, heads, size, Tk]``, ``[N, heads, Tk, size]``."""
+    """Add softmax(Q K / sqrt(size)) V; Q is ``[N, heads, Tq, size]``, K has the axes of time and size exchanged."""
     root = layer.draft.number(math.sqrt(_head_size(layer)))
     scores = layer.node("Div", layer.node("MatMul", queries, keys), root)
     scores = scores if away is None else layer.node("Add", scores, away)

@@ -46,7 +46,7 @@ class Cell:
         return layer.node("Add", layer.node("MatMul", x, layer.param("W")), layer.param("b", shape=(-1,)))
 
     def step(self, layer: NodeDraft) -> Step:
-        """Return what adds a time step: states ``[N, units]``; what came of the input, and perhaps a mask ``[N, 1]``."""
+        """Return what adds a time step: of states ``[N, units]``, of what came of the input, perhaps of a mask."""
         raise NotImplementedError
 
 

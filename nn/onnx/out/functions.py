@@ -59,7 +59,7 @@ def activated(draft: OnnxDraft, activation: Activation, z: str, name: str, axis:
         function = DOUBLE.get(kind.__name__, function)
     if function is None or kind.__module__.partition(".")[0] != "nd":
         raise NotInOnnx(f"its activation {kind.__name__} is no function of ONNX's")
-    return function(Formula(draft, name, axis), activation, z)
+    return draft.activated(activation, z, lambda: function(Formula(draft, name, axis), activation, z))
 
 
 def normal(layer: NodeDraft, x: str, gain: str) -> str:

@@ -17,6 +17,10 @@ class NotInOnnx(ConfigurationError):
     """A part of a network that ONNX cannot say; its text is the reason alone."""
 
 
+class SizesUnknown(NotInOnnx):
+    """A part that ONNX can say where sizes are known: what is behind a part that is refused has none."""
+
+
 @dataclass(frozen=True)
 class NodeDraft:
     """A node of a network, and the tensors that come into it.
@@ -88,7 +92,7 @@ class NodeDraft:
         """Return the number of axes of the first input; refuse where it is not known."""
         rank = self.draft.rank(self.x) if self.types[0] is None else 1 + len(self.types[0].shape)
         if rank is None:
-            self.refuse("the number of axes of its input is not known. Give input_types")
+            raise SizesUnknown("the number of axes of its input is not known. Give input_types")
         return rank
 
     def reshaped(self, x: str, *sizes: int | str) -> str:
@@ -105,7 +109,7 @@ class NodeDraft:
     def type_in(self) -> InputType:
         """Return the type of the first input; refuse where it is not known."""
         if self.types[0] is None:
-            self.refuse("the sizes of its input are not known. Give input_types")
+            raise SizesUnknown("the sizes of its input are not known. Give input_types")
         return self.types[0]
 
     def refuse(self, reason: str) -> NoReturn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ...terms.enums import PoolingType
+from .masks import masked_pooling
 from .node_draft import NodeDraft
 from .windows import Sliding, cells_of, padded, sliding_of
 
@@ -20,6 +21,11 @@ def pooling(layer: NodeDraft) -> str:
     """SubsamplingLayer, Subsampling1DLayer and Subsampling3DLayer."""
     kinds = {PoolingType.AVG: _average, PoolingType.MAX: _maximum, PoolingType.PNORM: _norm}
     return kinds[layer.conf.pooling_type](layer, sliding_of(layer))
+
+
+def largest(layer: NodeDraft) -> str:
+    """Return the largest number under every window of a layer."""
+    return _maximum(layer, sliding_of(layer))
 
 
 def _maximum(layer: NodeDraft, sliding: Sliding) -> str:
@@ -84,6 +90,10 @@ _WHOLE = {"avg": ("GlobalAveragePool", "ReduceMean"), "max": ("GlobalMaxPool", "
 
 def global_pooling(layer: NodeDraft) -> str:
     """GlobalPoolingLayer."""
+    return _global(layer) if layer.mask is None else masked_pooling(layer, _global)
+
+
+def _global(layer: NodeDraft) -> str:
     conf = layer.conf
     operator, reduction = _WHOLE.get(conf.pooling_type, ("", f"ReduceL{conf.pnorm}" if conf.pnorm < 3 else ""))
     if operator and layer.draft.dtype == "float32":

@@ -13,7 +13,7 @@ def to_rows(node: NodeDraft) -> str:
         return node.x
     x = node.x
     if node.conf.last:
-        x = _transposed(node, x, 0, *range(2, 1 + len(node.conf.image)), len(node.conf.image), 1)
+        x = _transposed(node, x, 0, *range(2, 1 + len(node.conf.image)), 1)
     return node.node("Flatten", x, axis=1)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import nd
-from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftPlus, SoftSign, Tanh, ThresholdedReLU
+from nd.activations import ELU, HardSigmoid, LeakyReLU, ReLU, Sigmoid, SoftSign, Tanh
 from nd.typing import HostArray
 
 from .cells import CELLS, Cell
@@ -18,12 +18,13 @@ OPERATORS_OWN: Mapping[Any, str] = {
     LeakyReLU(): "LeakyRelu",
     ReLU(): "Relu",
     Sigmoid(): "Sigmoid",
-    SoftPlus(): "Softplus",
     SoftSign(): "Softsign",
     Tanh(): "Tanh",
-    ThresholdedReLU(): "ThresholdedRelu",
 }
-"""Activation -> name in ONNX's recurrent operators, each with the settings that it has there unless others are given."""
+"""Activation -> name in ONNX's recurrent operators, which have it with these settings unless others are given.
+
+Softplus and ThresholdedRelu are left out: onnxruntime's are infinite from 89 on, and have another threshold.
+"""
 
 
 class Side(NamedTuple):
@@ -88,11 +89,10 @@ def _operators_activations(layer: NodeDraft, cell: Cell) -> list[str] | None:
 
     onnxruntime has no such operators for float64.
     """
-    conf, names = layer.conf, []
-    for activation in cell.activations(conf):
-        names.append(OPERATORS_OWN.get(activation))
-    possible = None not in names and layer.draft.dtype == "float32" and cell.is_operators(conf)
-    return [name for name in names if name is not None] if possible else None
+    activations = cell.activations(layer.conf)
+    names = [OPERATORS_OWN[activation] for activation in activations if activation in OPERATORS_OWN]
+    possible = len(names) == len(activations) and layer.draft.dtype == "float32" and cell.is_operators(layer.conf)
+    return names if possible else None
 
 
 def _operator(layer: NodeDraft, cell: Cell, x: str, sides: Sequence[Side], names: list[str], mode: str) -> str:
@@ -138,7 +138,9 @@ def _scan(layer: NodeDraft, cell: Cell, x: str, side: Side, masks: Sequence[str]
     layer = layer.around(layer.conf, side.params)
     draft, width = layer.draft, cell.width(side.params)
     sums = cell.of_input(layer, x)
-    shape = draft.node("Concat", [draft.lengths(x, 1, 2), draft.ints(width)], f"{layer.name}/shape", axis=0)
+    shape = draft.node(
+        "Concat", [draft.lengths(x, 1, 2, f"{layer.name}/Shape"), draft.ints(width)], f"{layer.name}/shape", axis=0
+    )
     start = draft.node("Expand", [0.0, shape], f"{layer.name}/start")
     step = cell.step(layer)
     states = [start] * cell.states

@@ -30,10 +30,15 @@ def merge(vertex: NodeDraft) -> str:
     """MergeVertex: Concat."""
     if len(vertex.inputs) == 1:
         return vertex.x
-    axis = vertex.conf.merge_axis
+    return vertex.node("Concat", *vertex.inputs, axis=merged_axis(vertex))
+
+
+def merged_axis(vertex: NodeDraft) -> int:
+    """Return the axis that a MergeVertex joins, of arrays with the channels first."""
+    axis = int(vertex.conf.merge_axis)
     if axis > 1 or vertex.conf.data_format is not None:
         axis = axes_outward(vertex.conf.data_format, vertex.rank())[axis]
-    return vertex.node("Concat", *vertex.inputs, axis=axis)
+    return axis
 
 
 def l2(vertex: NodeDraft) -> str:

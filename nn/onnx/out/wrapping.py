@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...terms.input_type import FeedForwardType, InputType, RecurrentType
 from . import layer_written
 from .cells import CELLS
@@ -11,8 +13,27 @@ from .recurrent import Side, in_directions, joined
 
 
 def inside(layer: NodeDraft) -> str:
-    """FrozenLayer: the other layer."""
-    return layer_written(layer.around(layer.conf.inside, layer.params))
+    """FrozenLayer and MaskZeroLayer: the other layer."""
+    return layer_written(unwrapped(layer))
+
+
+def unwrapped(layer: NodeDraft) -> NodeDraft:
+    """Return what is inside of a FrozenLayer or a MaskZeroLayer, with the mask that this makes; another layer itself.
+
+    A step counts for a MaskZeroLayer where a channel of it is another number than the value.
+    """
+    kind = type(layer.conf).__name__
+    if kind not in ("FrozenLayer", "FrozenLayerWithBackprop", "MaskZeroLayer"):
+        return layer
+    inner = layer.around(layer.conf.inside, layer.params)
+    return unwrapped(inner if kind != "MaskZeroLayer" else replace(inner, masks=(_not_blank(layer),), masks_steps=True))
+
+
+def _not_blank(layer: NodeDraft) -> str:
+    to = layer.draft.word(layer.draft.dtype)
+    blank = layer.node("Equal", layer.x, layer.conf.masking_value)
+    count = layer.reduced("ReduceSum", layer.node("Cast", layer.node("Not", blank), to=to), [1])
+    return layer.node("Cast", layer.node("Greater", count, 0.0), to=to)
 
 
 def bidirectional(layer: NodeDraft) -> str:
@@ -32,8 +53,16 @@ def bidirectional(layer: NodeDraft) -> str:
 
 def last_time_step(layer: NodeDraft) -> str:
     """LastTimeStep: the last step of all; with a mask of what the layer inside gives the last that counts."""
-    inner = layer.around(layer.conf.inside, layer.params, masks_steps=True)
-    return last_that_counts(layer, layer_written(inner), mask_behind(inner))
+    inner = unwrapped(layer.around(layer.conf.inside, layer.params, masks_steps=True))
+    return last_that_counts(layer, layer_written(inner), _mask_of(inner))
+
+
+def _mask_of(layer: NodeDraft) -> str | None:
+    """Return the mask of what a layer around this one sees of it: that which the layer inside has had."""
+    layer = unwrapped(layer)
+    if type(layer.conf).__name__ != "Bidirectional":
+        return mask_behind(layer)
+    return _mask_of(layer.around(layer.conf.inside, {}))
 
 
 def last_that_counts(layer: NodeDraft, a: str, mask: str | None) -> str:
@@ -42,27 +71,17 @@ def last_that_counts(layer: NodeDraft, a: str, mask: str | None) -> str:
     if mask is None:
         return layer.node("Gather", a, draft.integer(-1), axis=2)
     zero, one = (draft.integer(number) for number in (0, 1))
-    length = layer.node("Squeeze", draft.lengths(mask, 1, 2), draft.ints(0))
+    length = layer.node("Squeeze", draft.lengths(mask, 1, 2, f"{layer.name}/Shape"), draft.ints(0))
     numbers = layer.node("Cast", layer.node("Range", zero, length, one), to=draft.word(draft.dtype))
     last = layer.node("ArgMax", layer.node("Mul", mask, numbers), axis=1, keepdims=1)
     return layer.node("GatherND", layer.node("Transpose", a, perm=[0, 2, 1]), last, batch_dims=1)
-
-
-def mask_zero(layer: NodeDraft) -> str:
-    """MaskZeroLayer: a step counts where a channel of it is another number than the value."""
-    draft = layer.draft
-    blank = layer.node("Equal", layer.x, layer.conf.masking_value)
-    others = layer.node("Cast", layer.node("Not", blank), to=draft.word(draft.dtype))
-    count = layer.reduced("ReduceSum", others, [1])
-    mask = layer.node("Cast", layer.node("Greater", count, 0.0), to=draft.word(draft.dtype))
-    return layer_written(layer.around(layer.conf.inside, layer.params, masks=(mask,), masks_steps=True))
 
 
 def time_distributed(layer: NodeDraft) -> str:
     """TimeDistributed: the layer inside over rows ``[N * T, C]``."""
     draft = layer.draft
     steps = layer.node("Transpose", layer.x, perm=[0, 2, 1])
-    sizes = [draft.lengths(steps, 0, 2), draft.ints(-1)]
+    sizes = [draft.lengths(steps, 0, 2, f"{layer.name}/Shape"), draft.ints(-1)]
     mask = None if layer.mask is None else layer.node("Reshape", layer.mask, draft.ints(-1, 1))
     rows = layer.node("Flatten", steps, axis=2)
     out = layer_written(layer.around(layer.conf.inside, layer.params, rows, masks=(mask,), types=_of_rows(layer)))

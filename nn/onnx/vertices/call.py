@@ -90,7 +90,7 @@ class Call:
             return [int(number) for number in (given if isinstance(given, list) else [given])]
         return self.wholes(attribute) if attribute else None
 
-    def float(self, position: int, attribute: str = "", default: float | None = None) -> float | None:
+    def real(self, position: int, attribute: str = "", default: float | None = None) -> float | None:
         """Return a number that is a constant input, or in older opsets an attribute."""
         if self.has(position):
             given = self.host(position)

@@ -28,8 +28,9 @@ class OnnxConstant(Checked):
     dtype : str
         "float32", "int64", "bool" ...
     shape : tuple of int
-    content : bytes
-        The elements in c order.
+    content : bytes, optional
+        The elements in c order; None for a parameter whose numbers are written where the network's are: it begins with
+        zeros.
 
     Raises
     ------
@@ -39,12 +40,12 @@ class OnnxConstant(Checked):
 
     dtype: str
     shape: tuple[int, ...]
-    content: bytes
+    content: bytes | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         size = DTYPES[check_choice("OnnxConstant", "dtype", self.dtype, DTYPES)]
-        if len(self.content) != size * math.prod(self.shape):
+        if self.content is not None and len(self.content) != size * math.prod(self.shape):
             raise ConfigurationError(
                 f"OnnxConstant: content must have {size} byte(s) for every element of {list(self.shape)}, got "
                 f"{len(self.content)}. Mend the shape."
@@ -57,7 +58,8 @@ class OnnxConstant(Checked):
 
     def host(self) -> HostArray:
         """Return it as an array of the host, read only where its bytes are."""
-        return HostArray(self.shape, self.dtype, self.content)
+        content = bytes(DTYPES[self.dtype] * self.size) if self.content is None else self.content
+        return HostArray(self.shape, self.dtype, content)
 
     def array(self, dtype: str) -> Array:
         """Return it as an array of the current backend."""

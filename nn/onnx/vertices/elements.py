@@ -102,7 +102,7 @@ def clip(call: Call) -> Value:
     x = call[0]
     for position, attribute, hold in ((1, "min", f.maximum), (2, "max", f.minimum)):
         if position in call.constants or not call.has(position):
-            limit = call.float(position, attribute)
+            limit = call.real(position, attribute)
             x = x if limit is None else hold(x, limit)
         else:
             x = hold(x, call[position])

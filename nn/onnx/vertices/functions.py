@@ -168,7 +168,7 @@ def largest(x: Value, axes: Sequence[int] | None = None, keepdims: bool = False)
     if not along:
         return x
     kept, array = _kept(x.shape, along), x.array
-    if not x.array.size:
+    if not math.prod(x.shape):
         result = Value(nd.fill(nd.create_uninitialized(kept, dtype=x.dtype), -math.inf))
     else:
         top = nd.reshape(nd.max(array, along, True), kept)

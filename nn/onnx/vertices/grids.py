@@ -16,7 +16,7 @@ from .values import Value
 
 
 def affine_grid(call: Call) -> Value:
-    """Places ``[N, ..., axes]`` in -1..1 of an image's elements, turned and moved by matrices ``[N, axes, axes + 1]``."""
+    """Places ``[N, ..., axes]`` in -1..1 of an image's elements, moved by matrices ``[N, axes, axes + 1]``."""
     theta, size = call[0], call.ints(1) or []
     sizes, aligned = size[2:], bool(call.whole("align_corners", 0))
     columns = []

@@ -63,17 +63,19 @@ def _rows_of(numbers: Array, shape: Sequence[int], batch: int = 0) -> tuple[Arra
     return result, deep
 
 
-def _put(call: Call, table: Value, numbers: Array, updates: Value) -> Value:
+def _put(call: Call, table: Value, where: Callable[[], Array], updates: Value) -> Value:
     """Return a table ``[rows, columns]`` with other rows at these numbers, or with them added, multiplied and so on."""
     reduction = call.text("reduction", "none")
     if reduction not in REDUCTIONS:
         raise call.refuse(f"reduction {reduction!r}")
     if reduction == "add":
-        return table + spread(updates, numbers, table.shape[0])
+        return table + spread(updates, where(), table.shape[0])
     if reduction == "none":
-        return _with_rows(table, numbers, updates)
+        return _with_rows(table, where(), updates)
     call.host(1)  # where a place is met twice must be known
-    for turn in _turns(nd.to_host(numbers).tolist()):
+    with nd.use_backend("numpy"):
+        known = nd.to_host(where()).tolist()
+    for turn in _turns(known):
         own = nd.as_array([numbers_of for _, numbers_of in turn], "int64")
         news = rows(updates, nd.as_array([place for place, _ in turn], "int64"))
         table = _with_rows(table, own, REDUCTIONS[reduction](rows(table, own), news))
@@ -113,27 +115,33 @@ REDUCTIONS: dict[str, Callable[[Value, Value], Value]] = {
 def scatter_elements(call: Call) -> Value:
     """x, with other elements at places that have these numbers along one axis."""
     x, updates = call[0], call[2]
-    axis = call.axis(call.whole("axis", 0), x.ndim)
-    numbers = counted(indices(call, 1), x.shape[axis])
-    at = places(tuple(numbers.shape), x.shape, {axis: numbers})
-    count = math.prod(numbers.shape)
+    axis, count = call.axis(call.whole("axis", 0), x.ndim), math.prod(updates.shape)
+
+    def where() -> Array:
+        numbers = counted(indices(call, 1), x.shape[axis])
+        return nd.reshape(places(updates.shape, x.shape, {axis: numbers}), (count,))
+
     column = f.reshape(x, (math.prod(x.shape), 1))
-    return f.reshape(_put(call, column, nd.reshape(at, (count,)), f.reshape(updates, (count, 1))), x.shape)
+    return f.reshape(_put(call, column, where, f.reshape(updates, (count, 1))), x.shape)
 
 
 def scatter_nd(call: Call) -> Value:
     """x, with something else at these places, each given by its numbers along the first axes."""
     x, updates = call[0], call[2]
-    row, deep = _rows_of(indices(call, 1), x.shape)
-    count, columns = math.prod(row.shape), math.prod(x.shape[deep:])
+    constant = call.constants.get(1)
+    *outer, deep = constant.shape if constant is not None else call[1].shape
+    count, columns = math.prod(outer), math.prod(x.shape[deep:])
     table = f.reshape(x, (math.prod(x.shape[:deep]), columns))
-    put = _put(call, table, nd.reshape(row, (count,)), f.reshape(updates, (count, columns)))
-    return f.reshape(put, x.shape)
+
+    def where() -> Array:
+        return nd.reshape(_rows_of(indices(call, 1), x.shape)[0], (count,))
+
+    return f.reshape(_put(call, table, where, f.reshape(updates, (count, columns))), x.shape)
 
 
 def one_hot(call: Call) -> Value:
     """Along a new axis the second value at the number that stands in x, elsewhere the first."""
-    x, depth, ends = call[0], int(call.float(1) or 0), call[2]
+    x, depth, ends = call[0], int(call.real(1) or 0), call[2]
     axis = call.axis(call.whole("axis", -1), x.ndim + 1)
     numbers = nd.reshape(x.array, (*x.shape[:axis], 1, *x.shape[axis:]))
     numbers = nd.add(numbers, nd.multiply(nd.astype(nd.greater(0.0, numbers), x.dtype), float(depth)))

@@ -85,7 +85,9 @@ def mean_variance_normalization(call: Call) -> Value:
 def lp_normalization(call: Call) -> Value:
     """x over its length along an axis, by magnitudes or by squares; 0 where that is 0."""
     x, axis = call[0], call.whole("axis", -1)
-    length = f.total(f.absolute(x), [axis], True) if call.whole("p", 2) == 1 else root(f.total(f.square(x), [axis], True))
+    length = (
+        f.total(f.absolute(x), [axis], True) if call.whole("p", 2) == 1 else root(f.total(f.square(x), [axis], True))
+    )
     missing = nd.equal(length.array, 0.0)
     return f.where(missing, 0.0, x / f.where(missing, 1.0, length))
 

@@ -187,4 +187,4 @@ def operator_function(op: str) -> Callable[[Call], Value | Sequence[Value]]:
     """Return the function of an operator that is in the table."""
     module, name, *arguments = OPERATORS[op].function.split(":")
     function: Callable[..., Value | Sequence[Value]] = getattr(import_module(f".{module}", __package__), name)
-    return function(*arguments) if arguments else function  # type: ignore[return-value, arg-type]
+    return function(*arguments) if arguments else function  # type: ignore[return-value]

@@ -78,9 +78,7 @@ def _diagonal(x: Value, labels: Sequence[str]) -> tuple[Value, list[str]]:
     return elements(x, nd.add(places, nd.fill(nd.create_uninitialized(tuple(shape), dtype="int64"), 0))), own
 
 
-def _contracted(
-    x: Value, of_x: list[str], y: Value, of_y: list[str], later: set[str]
-) -> tuple[Value, list[str]]:
+def _contracted(x: Value, of_x: list[str], y: Value, of_y: list[str], later: set[str]) -> tuple[Value, list[str]]:
     """Return the product of two, summed over the letters that nobody needs later, and its letters."""
     alone = [axis for axis, letter in enumerate(of_x) if letter not in later and letter not in of_y]
     x, of_x = f.total(x, alone), [letter for axis, letter in enumerate(of_x) if axis not in alone]

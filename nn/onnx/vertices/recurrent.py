@@ -69,10 +69,12 @@ def _gates(call: Call, count: int, usual: Sequence[str], directions: int) -> lis
     return [made[count * number : count * (number + 1)] for number in range(directions)]
 
 
-def _of_direction(x: Value | None, number: int) -> Value | None:
-    if x is None:
-        return None
+def _direction(x: Value, number: int) -> Value:
     return f.reshape(f.stretch(x, 0, number, number + 1), x.shape[1:])
+
+
+def _of_direction(x: Value | None, number: int) -> Value | None:
+    return None if x is None else _direction(x, number)
 
 
 def _run(call: Call, step: Step, usual: Sequence[str], states: int) -> list[Value]:
@@ -85,8 +87,13 @@ def _run(call: Call, step: Step, usual: Sequence[str], states: int) -> list[Valu
     initial = [call.get(5), call.get(6)][:states]
     outputs, lasts = [], []
     for number in range(directions):
+        weights, recurrent = _direction(call[1], number), _direction(call[2], number)
+        bias, peepholes = (_of_direction(call.get(position), number) for position in (3, 7))
         cell = Cell(
-            *(_of_direction(call.get(position), number) for position in (1, 2, 3, 7)),  # type: ignore[arg-type]
+            weights,
+            recurrent,
+            bias,
+            peepholes,
             gates[number],
             None if clip is None else float(clip),
             call[2].shape[2],
@@ -97,9 +104,7 @@ def _run(call: Call, step: Step, usual: Sequence[str], states: int) -> list[Valu
         outputs.append(steps)
         lasts.append(last)
     joined = f.concat([f.reshape(one, (one.shape[0], 1, *one.shape[1:])) for one in outputs], 1)
-    ends = [
-        f.concat([f.reshape(last[place], (1, *last[place].shape)) for last in lasts], 0) for place in range(states)
-    ]
+    ends = [f.concat([f.reshape(last[place], (1, *last[place].shape)) for last in lasts], 0) for place in range(states)]
     if batch_first:
         return [f.permute(joined, (2, 0, 1, 3)), *(f.permute(end, (1, 0, 2)) for end in ends)]
     return [joined, *ends]
@@ -108,8 +113,7 @@ def _run(call: Call, step: Step, usual: Sequence[str], states: int) -> list[Valu
 def _begin(x: Value, cell: Cell, given: Value | None, number: int, batch_first: bool) -> Value:
     if given is None:
         return f.constant_like(0.0, x, (x.shape[1], cell.hidden))
-    own = _of_direction(f.permute(given, (1, 0, 2)) if batch_first else given, number)
-    return own if own is not None else given
+    return _direction(f.permute(given, (1, 0, 2)) if batch_first else given, number)
 
 
 def _through_time(

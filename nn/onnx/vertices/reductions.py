@@ -29,8 +29,8 @@ def _product(x: Value, axes: list[int], keepdims: bool) -> Value:
 
 def _log_of_exponentials(x: Value, axes: list[int], keepdims: bool) -> Value:
     """Return the logarithm of the sum of e^x; the largest x is taken out first, unless it is infinite."""
-    top = f.largest(x, axes, True).array
-    top = Value(nd.where(nd.equal(nd.absolute(top), float("inf")), 0.0, top))
+    largest = f.largest(x, axes, True).array
+    top = Value(nd.where(nd.equal(nd.absolute(largest), float("inf")), 0.0, largest))
     result = f.log(f.total(f.exp(x - top), axes, True)) + top
     return result if keepdims else f.reshape(result, [n for axis, n in enumerate(result.shape) if axis not in axes])
 
@@ -57,7 +57,9 @@ REDUCTIONS: dict[str, Reduce] = {
 def root(x: Value) -> Value:
     """Return the square root, with the derivative 0 at 0."""
     y = nd.sqrt(x.array)
-    return Value(y, [(x, lambda e: nd.multiply(e, nd.where(nd.greater(y, 0.0), nd.divide(0.5, nd.maximum(y, 1e-30)), 0.0)))])
+    return Value(
+        y, [(x, lambda e: nd.multiply(e, nd.where(nd.greater(y, 0.0), nd.divide(0.5, nd.maximum(y, 1e-30)), 0.0)))]
+    )
 
 
 def reduction(name: str) -> Callable[[Call], Value]:
@@ -100,7 +102,7 @@ def log_softmax(call: Call) -> Value:
 def cum_sum(call: Call) -> Value:
     """At every place the sum up to it along an axis: from the end with reverse, without itself with exclusive."""
     x = call[0]
-    axis = call.axis(int(call.float(1) or 0), x.ndim)
+    axis = call.axis(int(call.real(1) or 0), x.ndim)
     size = x.shape[axis]
     reverse, exclusive = call.whole("reverse", 0), call.whole("exclusive", 0)
     row, column = nd.reshape(nd.arange(0, size, "int64"), (size, 1)), nd.reshape(nd.arange(0, size, "int64"), (1, size))
@@ -120,7 +122,7 @@ def through(x: Value, axis: int, matrix: Value) -> Value:
 def cum_prod(call: Call) -> Value:
     """At every place the product up to it along an axis."""
     x = call[0]
-    axis = call.axis(int(call.float(1) or 0), x.ndim)
+    axis = call.axis(int(call.real(1) or 0), x.ndim)
     size = x.shape[axis]
     reverse = bool(call.whole("reverse", 0))
     parts: list[Value] = []

@@ -137,9 +137,7 @@ def resize(call: Call) -> Value:
     return _extrapolated(call, x, outside)
 
 
-def _interpolation(
-    call: Call, before: int, after: int, scale: float, region: tuple[float, float]
-) -> Interpolation:
+def _interpolation(call: Call, before: int, after: int, scale: float, region: tuple[float, float]) -> Interpolation:
     coordinates, mode = call.text("coordinate_transformation_mode", "half_pixel"), call.text("mode", "nearest")
     if coordinates not in COORDINATES:
         raise call.refuse(f"coordinate_transformation_mode {coordinates!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import nd
 from nd.arrays import standard
@@ -75,7 +76,7 @@ def split(call: Call) -> list[Value]:
         each = -(-size // count)
         lengths = [min(each, size - each * number) for number in range(count)]
     ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
-    return [f.stretch(x, axis, start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    return [f.stretch(x, axis, start, stop) for start, stop in pairwise(ends)]
 
 
 def slice_of(call: Call) -> Value:
@@ -86,25 +87,31 @@ def slice_of(call: Call) -> Value:
     axes = list(range(len(starts))) if axes is None else list(call.axes(axes, x.ndim))
     steps = call.ints(4) or [1] * len(starts)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        first, stop, step = slice(start, end if -(2**62) < end else None, step).indices(x.shape[axis])
+        first, stop, step = slice(start, end, step).indices(x.shape[axis])
         x = _stepped(x, axis, range(first, stop, step))
     return x
 
 
 def _stepped(x: Value, axis: int, numbers: range) -> Value:
     """Return the elements with these numbers along an axis."""
-    stop: int | None = numbers.stop
-    if stop is not None and stop < 0:
-        stop = None
-    key = (*(slice(None),) * axis, slice(numbers.start, stop, numbers.step) if len(numbers) else slice(0, 0), ...)
+    back = numbers.step < 0
+    ahead = numbers[::-1] if back else numbers
+    key = (
+        *(slice(None),) * axis,
+        slice(ahead.start, min(ahead.stop, x.shape[axis]), ahead.step) if len(ahead) else slice(0, 0),
+        ...,
+    )
     shape = x.shape
+
+    def turned(e: Array) -> Array:
+        return standard.flip(e, axis=axis) if back else e
 
     def pull(e: Array) -> Array:
         below = zeros(shape, nd.dtype_name(e))
-        nd.assign(below[key], e)
+        nd.assign(below[key], turned(e))
         return below
 
-    return Value(x.array[key], [(x, pull)])
+    return Value(turned(x.array[key]), [(x, pull)])
 
 
 def expand(call: Call) -> Value:
@@ -130,7 +137,7 @@ def pad(call: Call) -> Value:
     x, pads = call[0], call.ints(1, "pads") or []
     axes = call.ints(3)
     axes = list(range(x.ndim)) if axes is None else list(call.axes(axes, x.ndim))
-    mode, value = call.text("mode", "constant"), call.float(2, "value", 0.0) or 0.0
+    mode, value = call.text("mode", "constant"), call.real(2, "value", 0.0) or 0.0
     if mode not in PADDINGS:
         raise call.refuse(f"mode {mode!r}")
     for axis, before, behind in zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True):

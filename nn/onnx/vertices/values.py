@@ -31,6 +31,7 @@ class Value:
     """
 
     __slots__ = ("array", "depth", "sources", "wanted")
+    wanted: bool
 
     def __init__(self, array: Array, sources: Sequence[tuple[Value, Pull]] = (), wanted: bool = False) -> None:
         self.array = array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import nd
@@ -13,13 +13,17 @@ from nd.random import Random
 from nd.typing import Array
 
 from ...layers.runtime import Params
+from ...terms.input_type import InputType
+from ...terms.java_form import JavaForm
 from ...terms.params import ParamSpec, ParamView
-from ...vertices.base import VertexConf
 from ...vertices.runtime import VertexContext, VertexRuntime
+from ...vertices.trained import TrainedVertexConf
 from .call import Call
 from .constants import OnnxConstant, constant
 from .operators import OPERATORS, operator_function
+from .types import output_type
 from .values import Value, gradients
+from .vertex_json import ATTRIBUTES, CONSTANTS
 
 Attribute = Any
 DEFAULT_OPSET = 18
@@ -56,9 +60,7 @@ class OnnxRuntime(VertexRuntime):
         inputs = [Value(x, wanted=needed) for x, needed in zip(xs, wanted, strict=True)]
         weights = {position: Value(params[f"input_{position}"], wanted=trained) for position in conf.trained}
         values = {**dict(zip(conf.positions_of_inputs(len(xs)), inputs, strict=True)), **weights}
-        told = (conf.opset, self.dtype, self.label, conf.outputs_of_operator)
-        call = Call(conf.op, conf.attributes, conf.constants, values, *told)
-        results = self.function(call)
+        results = self.function(conf.call(values, self.dtype, self.label))
         result = results if isinstance(results, Value) else results[conf.output]
         if not nd.is_array(result.array):  # a library's number, which has no axes
             result.array = nd.reshape(result.array, ())
@@ -87,7 +89,7 @@ class OnnxRuntime(VertexRuntime):
 
 
 @dataclass(frozen=True)
-class OnnxVertex(VertexConf):
+class OnnxVertex(TrainedVertexConf):
     """An operator of ONNX, on arrays in the axes of its file.
 
     Parameters
@@ -137,6 +139,15 @@ class OnnxVertex(VertexConf):
     fewest_inputs: ClassVar[int] = 0
     most_inputs: ClassVar[int | None] = None
     makes_axes: ClassVar[bool] = True
+    form: ClassVar[JavaForm] = TrainedVertexConf.form.more({
+        "attributes": ("attributes", ATTRIBUTES),
+        "constants": ("constants", CONSTANTS._replace(encode=lambda constants: None)),
+        "op": ("op", "plain"),
+        "opset": ("opset", "plain"),
+        "output": ("output", "plain"),
+        "outputsOfOperator": ("outputs_of_operator", "plain"),
+        "trained": ("trained", "sizes"),
+    }, derived={"constants": lambda conf: CONSTANTS.encode(conf.written_constants)})  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,6 +180,22 @@ class OnnxVertex(VertexConf):
         """Return the positions of so many inputs of the vertex: those that are not constants."""
         positions = (position for position in range(count + len(self.constants)) if position not in self.constants)
         return [next(positions) for _ in range(count)]
+
+    @property
+    def written_constants(self) -> dict[int, OnnxConstant | None]:
+        """The constants without the numbers of those that are parameters, which are written as such."""
+        return {
+            position: replace(one, content=None) if one is not None and position in self.trained else one
+            for position, one in self.constants.items()
+        }
+
+    def call(self, values: Mapping[int, Value], dtype: str, label: str) -> Call:
+        """Return what the operator's function is given, with these inputs by position."""
+        told = (self.opset, dtype, label, self.outputs_of_operator)
+        return Call(self.op, self.attributes, self.constants, values, *told)
+
+    def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
+        return output_type(self, label, input_types)
 
     def examples_of(self, arriving: Sequence[int]) -> int:
         return max(arriving, default=1)

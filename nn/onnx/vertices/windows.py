@@ -66,8 +66,8 @@ def pads_of(call: Call, sizes: Sequence[int], windows: Windows) -> list[tuple[in
     if auto == "VALID":
         return [(0, 0)] * len(sizes)
     if auto == "NOTSET":
-        pads = call.wholes("pads") or [0] * (2 * len(sizes))
-        return list(zip(pads[: len(sizes)], pads[len(sizes) :], strict=True))
+        given = call.wholes("pads") or [0] * (2 * len(sizes))
+        return list(zip(given[: len(sizes)], given[len(sizes) :], strict=True))
     pads = []
     for size, stride, span in zip(sizes, windows.strides, spans, strict=True):
         total = max(0, (-(-size // stride) - 1) * stride + span - size)

@@ -7,6 +7,7 @@ import nd
 from nn.onnx.vertices import OPERATORS, OnnxVertex
 from nn.vertices.runtime import VertexContext
 from tests.cases.onnx_operators import OPERATOR_CASES
+from tests.stand_ins import make_backend
 
 ROWS = [
     pytest.param(op, case, id=f"{op}-{number}")
@@ -28,10 +29,10 @@ def context(count, training=True):
 def value_and_gradients(op, case, xs, weights=None, training=True):
     """Return the operator's result, and the gradients of its sum with weights."""
     runtime, ctx = runtime_of(op, case), context(len(xs), training)
-    a, cache = runtime.forward([nd.as_array(x, "float64") for x in xs], {}, ctx)
+    a, cache = runtime.forward([nd.create(x.tolist(), "float64") for x in xs], {}, ctx)
     result = np.array(nd.to_host(a))
     epsilon = np.random.default_rng(3).normal(size=result.shape) if weights is None else weights
-    below = runtime.backward(nd.as_array(epsilon, "float64"), cache, {}, {}, ctx)
+    below = runtime.backward(nd.create(epsilon.tolist(), "float64"), cache, {}, {}, ctx)
     return result, epsilon, [np.array(nd.to_host(one)) for one in below]
 
 
@@ -70,3 +71,14 @@ def test_gradients_after_a_pass_without_training(op, case):
     trained, asked = (value_and_gradients(op, case, xs, training=training) for training in (True, False))
     for one, other in zip(trained[2], asked[2], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("op", "case"), ROWS)
+def test_another_backend_computes_the_same(op, case):
+    xs = case.inputs()
+    result, epsilon, gradients = value_and_gradients(op, case, xs)
+    with nd.use_backend(make_backend("strict")):
+        again, _, others = value_and_gradients(op, case, xs, epsilon)
+    np.testing.assert_allclose(again, result, rtol=1e-12, atol=1e-12)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-11)
