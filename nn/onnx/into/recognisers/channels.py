@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....layers import Cropping2D, EmbeddingLayer, EmbeddingSequenceLayer
 from ....vertices import LastTimeStepVertex, MergeVertex
 from ...vertices import OnnxVertex
@@ -116,7 +118,7 @@ def _looked_up(piece: Piece) -> Value:
     value, table = piece.value(1), piece.shape(piece.op.inputs[0])
     piece.need(value.rank in (1, 2) and len(table) == 2 and not piece.op.attribute("axis", 0), "it is of other axes")
     piece.need(piece.draft.are_examples(value.axes[0]), "its examples are not the first axis of an input")
-    settings = {"n_in": table[0][0], "n_out": table[1][0], "has_bias": False, "activation": "identity"}
+    settings: dict[str, Any] = {"n_in": table[0][0], "n_out": table[1][0], "has_bias": False, "activation": "identity"}
     arrays = {"W": lambda: piece.known.read(piece.op.inputs[0])}
     new = (piece.factors.new(table[1]),)
     if value.rank == 1:
