@@ -143,10 +143,14 @@ def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[
         Axes of the new shape whose length follows the number of examples, whatever it was in the file.
     """
     stays = [axis < len(before) and before[axis] == size for axis, size in enumerate(shape)]
-    opened = [axis for axis, size in enumerate(shape) if not stays[axis] and (size[0] != size[1] or axis in examples)]
+    is_open = [size[0] != size[1] or axis in examples for axis, size in enumerate(shape)]
+    opened = [axis for axis in range(len(shape)) if is_open[axis] and not stays[axis]]
     if len(opened) > 1:
         opened = [axis for axis in opened if shape[axis][0] != shape[axis][1]]
-    return [0 if stays[axis] else -1 if axis in opened else size[0] for axis, size in enumerate(shape)]
+    return [
+        -1 if axis in opened else 0 if stays[axis] and (is_open[axis] or axis == 0) else size[0]
+        for axis, size in enumerate(shape)
+    ]
 
 
 __all__ = ["FORMATS", "Arrays", "GraphDraft", "NotSaid", "target_of"]
