@@ -11,11 +11,13 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("caffe", "cli", "dl4j", "pictures", "trace", "transferlearning"),
+    ("caffe", "cli", "dl4j", "onnx", "pictures", "trace", "transferlearning"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
     ("caffe", "trace"),  # a net is traced, too
+    ("cli", "caffe"),  # a command converts nets of Caffe's
+    ("cli", "onnx"),  # and writes files of ONNX
     ("cli", "trace"),  # a command reads saved traces
     ("vertices", "layers"),  # a vertex may hold a layer, and computes with the same arguments
     ("dl4j", "nn"),  # hands out all of nn, with Java's spelling

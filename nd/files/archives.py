@@ -17,7 +17,7 @@ import numpy
 
 from backends.errors import ConfigurationError, FormatError, NdError, check_choice
 from backends.extras import install_command
-from nd.typing import Array
+from nd.typing import Array, HostArray
 
 from ..arrays.creation import as_array, to_host
 from .reading import checked_path, raised_by_others, regular_file
@@ -65,6 +65,13 @@ class ArrayFile:
             raise FormatError(f"{name!r} must hold numbers {list(shape)}, got {array.dtype} {list(array.shape)}.")
         return as_array(array, dtype)
 
+    def read_any(self, name: str, most: int) -> HostArray:
+        """Return an array of any shape on the host, of at most so many bytes; errors as `read`."""
+        array = self._read(name, most)
+        if array.dtype.kind not in "fiub":
+            raise FormatError(f"{name!r} must hold numbers, got {array.dtype}.")
+        return array
+
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """Write arrays and texts, in the format that the ending of `path` names.
@@ -96,8 +103,14 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], meta
 
 
 @contextmanager
-def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
+def reading_arrays(path: str | os.PathLike[str], kind: str = "") -> Iterator[ArrayFile]:
     """Open a file of `write_arrays`, or any .npz or .safetensors.
+
+    Parameters
+    ----------
+    path : path
+    kind : {".npz", ".safetensors"}, optional
+        By default what the path ends in.
 
     Raises
     ------
@@ -108,7 +121,7 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     ChoiceError, ConfigurationError
         As for `write_arrays`.
     """
-    kind = _kind_of(path)
+    kind = kind or _kind_of(path)
     with open(regular_file("arrays", path), "rb"):
         pass  # its own errors (no rights, say) come out as they are
     try:

@@ -22,7 +22,7 @@ Source = str | os.PathLike[str] | BinaryIO
 _PIECE = 1 << 20  # bytes
 _ALWAYS_UNPACKED = 256 << 20  # bytes
 MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
-_READERS = ("backends", "nd", "nn", "numpy", "optimize", "safetensors", "ndwright")
+_READERS = ("backends", "google", "nd", "nn", "numpy", "onnx", "optimize", "safetensors", "ndwright")
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 KNOWN_ENDINGS = {

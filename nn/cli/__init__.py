@@ -47,7 +47,9 @@ def _parser() -> argparse.ArgumentParser:
             epilog="examples:\n" + "\n".join(f"  python -m nn {name} {example}" for example in module.EXAMPLES),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument("model", metavar="MODEL", help="a model zip of Deeplearning4j, .npz or .safetensors")
+        command.add_argument(
+            "model", metavar="MODEL", help="a model zip of Deeplearning4j, .npz, .safetensors or .onnx"
+        )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser

@@ -1,44 +1,144 @@
-"""``python -m nn convert``: from one kind of file to another."""
+"""``python -m nn convert``: from one kind of file to another, and a proof that both compute the same."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
+from typing import TYPE_CHECKING
 
-from nd import ConfigurationError, NdError
+from nd import ConfigurationError, NumericError
 from nd.files.reading import ending_of
+from nd.files.writing import FileKind, check_ending, replacing
 
 from ..files.archive import MODEL_ZIP
 from ..files.exchange import ENDINGS, is_array_file
-from .models import add_lenient, load_network, normalizer_in
+from ..files.serializer import load
+from .left_out import left_out
+from .models import add_lenient
+from .proof.inputs import random_runs, runs_of_file
+from .proof.proving import Proof, prove
+from .proof.report import as_json, as_text
+from .proof.sides import NetworkSide, Side, name_of_node
+from .sources import Source, add_source_arguments, read_source
 
-HELP = "Write a model as another kind of file: the ending of OUT says which."
+if TYPE_CHECKING:
+    from ..networks.network import Network
+
+HELP = "Write a model as another kind of file: the ending of OUT says which, the content of MODEL what it is."
 EXAMPLES = (
     "old-0.7.zip new.zip                 a model of any release, as the newest writes it",
     "model.zip model.safetensors         named parameters for other programs",
     "model.npz model.zip                 and back, for Java",
+    "model.zip model.onnx --proof 16     and show that it computes the same",
+    "lenet.caffemodel lenet.onnx --prototxt lenet.prototxt --proof 16 --json proof.json",
+    "model.onnx model.zip --proof-inputs inputs.npz --tolerance 1e-4",
 )
+_ONNX = ".onnx"
+_JSON = FileKind("JSON", (".json",))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("out", metavar="OUT", help="ends in .zip (or .bin, as some do in Java), .npz or .safetensors")
+    parser.add_argument(
+        "out", metavar="OUT", help="ends in .zip (or .bin, as some do in Java), .npz, .safetensors or .onnx"
+    )
     parser.add_argument("--no-updater", action="store_true", help="leave the updater's state out")
+    parser.add_argument("--opset", type=int, metavar="N", help="of ONNX's operators (default 18)")
+    add_source_arguments(parser)
     add_lenient(parser)
+    proof = parser.add_argument_group("a proof: OUT is read again, and both files run on the same inputs")
+    proof.add_argument("--proof", type=_count, metavar="N", help="on N examples of random numbers, and on one")
+    proof.add_argument(
+        "--proof-inputs", metavar="FILE", help="on the arrays of an .npz, named as the inputs, or x0, x1"
+    )
+    proof.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-5,
+        metavar="X",
+        help="largest difference, relative to a layer's largest number (default %(default)s)",
+    )
+    proof.add_argument("--json", metavar="FILE", help="write the proof, for programs")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert."""
-    if ending_of(arguments.out) not in (*MODEL_ZIP.endings, *ENDINGS):
-        raise ConfigurationError(f"convert: OUT must end in .zip, .bin, .npz or .safetensors, got {arguments.out!r}.")
-    network = load_network(arguments)
-    normalizer = None
-    try:
-        normalizer = normalizer_in(arguments.model)
-    except NdError as error:
-        warnings.warn(f"{arguments.model}: its normalizer is left out, {error}", stacklevel=1)
-    if is_array_file(arguments.out) and normalizer is not None:
-        warnings.warn(f"{arguments.out}: has no place for the normalizer of {arguments.model}", stacklevel=2)
-        normalizer = None
-    network.save(arguments.out, save_updater=not arguments.no_updater, normalizer=normalizer)
-    print(f"{arguments.out}: {network.num_params():,} parameters")
+    endings = (*MODEL_ZIP.endings, *ENDINGS, _ONNX)
+    if ending_of(arguments.out) not in endings:
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise ConfigurationError(f"convert: OUT must end in {known}, got {arguments.out!r}.")
+    proves = arguments.proof is not None or arguments.proof_inputs is not None
+    if arguments.json is not None:
+        if not proves:
+            raise ConfigurationError("convert: --json is for a proof, got none. Add --proof N.")
+        check_ending("convert", arguments.json, _JSON)
+    source = read_source(arguments)
+    first = source.side() if proves else None
+    lost = _write(arguments, source)
+    print(f"{arguments.out}: {source.network.num_params():,} parameters")
+    if first is not None:
+        _tell(arguments, _proof(arguments, source.network, first), lost)
+
+
+def _write(arguments: argparse.Namespace, source: Source) -> list[str]:
+    """Write OUT; warn of what it has no place for, and return that."""
+    out, network, normalizer = arguments.out, source.network, source.normalizer
+    is_onnx = ending_of(out) == _ONNX
+    if arguments.opset is not None and not is_onnx:
+        raise ConfigurationError(f"convert: --opset is for .onnx, got it with {out!r}. Leave it out.")
+    lost = left_out(network, out, is_onnx, normalizer)
+    if is_onnx:
+        from ..onnx.writing import write_onnx  # which needs a package of its own
+
+        write_onnx(network, out, **({} if arguments.opset is None else {"opset": arguments.opset}))
+    else:
+        kept = None if is_array_file(out) else normalizer
+        network.save(out, save_updater=not arguments.no_updater, normalizer=kept)
+    for note in source.notes:
+        warnings.warn(f"{arguments.model}: {note}", stacklevel=2)
+    if lost:
+        warnings.warn(f"{out}: has no place for {'; '.join(lost)}", stacklevel=2)
+    return [*source.notes, *lost]
+
+
+def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proof:
+    second = _side_of(arguments.out)
+    names = list(network.conf.input_names)
+    if arguments.proof_inputs is not None:
+        runs = runs_of_file(arguments.proof_inputs, names)
+    else:
+        runs = random_runs(network, (first, second), arguments.proof)
+    outputs = [name_of_node(network.conf.nodes[number]) for number in network.conf.output_nodes]
+    return prove(first, second, outputs, runs, arguments.tolerance)
+
+
+def _side_of(path: str) -> Side:
+    """Return what runs the file that was written: its own kind's reader."""
+    if ending_of(path) != _ONNX:
+        return NetworkSide(load(path))
+    from .proof.onnx_side import OnnxSide
+
+    return OnnxSide(path)
+
+
+def _tell(arguments: argparse.Namespace, proof: Proof, lost: list[str]) -> None:
+    """Print the table and write the JSON; raise NumericError where the files differ."""
+    print(as_text(proof))
+    if arguments.json is not None:
+        document = as_json(proof, arguments.model, arguments.out, lost)
+        with replacing("convert", arguments.json, _JSON) as file:
+            file.write(json.dumps(document, indent=2).encode() + b"\n")
+    if proof.beyond:
+        names = ", ".join(row.name for row in proof.beyond)
+        raise NumericError(
+            f"convert: {arguments.out} must compute what {arguments.model} computes, within {proof.tolerance:g} of "
+            f"every layer's largest number, got more in {names}. It is written, and not to be relied on."
+        )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of examples, got {text}")
+    return number

@@ -10,7 +10,7 @@ from nd.checks import check_choice
 
 from ..conf.nodes import sources_of
 from ..conf.stacking import input_type_of
-from ..files.exchange import is_array_file
+from ..files.kinds import ARRAYS, ONNX, kind_of_file
 from ..files.serializer import load, restore_normalizer
 from ..layers.base import LayerConf
 from ..networks.network import Network
@@ -61,9 +61,14 @@ def output_number(arguments: argparse.Namespace, network: Network) -> int:
     return 0 if arguments.output is None else outputs.index(check_choice(who, "--output", arguments.output, outputs))
 
 
+def has_no_zip(path: str) -> bool:
+    """Tell whether a model's file is one of named arrays or of ONNX: those have a network alone."""
+    return kind_of_file(path) in (*ARRAYS, ONNX)
+
+
 def normalizer_in(path: str) -> AnyNormalizer | None:
     """Return the normalizer in a model's file, None where there is none."""
-    return None if is_array_file(path) else restore_normalizer(path)
+    return None if has_no_zip(path) else restore_normalizer(path)
 
 
 def type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:

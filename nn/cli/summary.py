@@ -17,7 +17,7 @@ from ..files.model_file import ModelFile
 from ..files.own_settings import read
 from ..files.serializer import read_own
 from ..networks.tables import table
-from .models import is_array_file, load_network, type_of_input
+from .models import has_no_zip, load_network, type_of_input
 
 if TYPE_CHECKING:
     from nd.typing import Array
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the summary."""
-    if is_array_file(arguments.model):
+    if has_no_zip(arguments.model):
         network = load_network(arguments)
         if arguments.json:
             print(json.dumps({"parameters": network.num_params(), "iteration": network.iteration_count}))

@@ -7,12 +7,11 @@ import argparse
 import nd
 from nd.dataset import DataSet, MultiDataSet
 from nd.random import Random, drawing
-from nd.typing import Array
 
 from ..networks.network import Network
-from ..terms.input_type import InputType
 from .data import add_data_arguments, iterator_of
-from .models import add_lenient, load_network, type_of_input
+from .models import add_lenient, load_network
+from .random_features import SEED, random_features
 
 HELP = "Trace a training step of a model: every op with its layer, shapes and time, as a table, a page, or a file."
 EXAMPLES = (
@@ -21,7 +20,7 @@ EXAMPLES = (
     "model.zip --csv train.csv --label species --save before.npz",
     "model.zip --csv train.csv --label species --compare before.npz",
 )
-_SEED, _SERIES = 12345, 20  # of random numbers, and the length of their series
+_REMEDY = "Give data: --csv FILE --label COLUMN."  # where random numbers cannot do
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,29 +69,10 @@ def random_minibatch(network: Network, examples: int) -> DataSet | MultiDataSet:
     ConfigurationError
         The shape of an input is not known.
     """
-    with drawing(Random(_SEED)):
-        features = [_features(network, number, examples) for number in range(len(network.conf.input_names))]
+    inputs = range(len(network.conf.input_names))
+    with drawing(Random(SEED)):
+        features = [random_features("trace", network, number, examples, _REMEDY) for number in inputs]
     outputs = network.engine.predicted(features)
     labels = [nd.concat([output[1:, ...], output[:1, ...]]) for output in outputs]
     one = len(features) == len(labels) == 1
     return DataSet(features[0], labels[0]) if one else MultiDataSet(features, labels)
-
-
-def _features(network: Network, number: int, examples: int) -> Array:
-    conf = network.conf
-    readers = [node.conf for node in conf.nodes if any(source.node == -1 - number for source in node.inputs)]
-    series = [reader.n_in for reader in readers if getattr(reader, "gives_steps", False)]
-    kind = conf.network_input_types()[number] or type_of_input(conf, number)
-    if kind is None and series:
-        kind = InputType.recurrent(series[0])
-    if kind is None:
-        raise nd.ConfigurationError(
-            f"trace: the shape of the input {conf.input_names[number]!r} must be known for random numbers, got a model "
-            "that does not say it. Give data: --csv FILE --label COLUMN."
-        )
-    shape = [_SERIES if axis is None else axis for axis in kind.shape]
-    indices = [reader.n_in for reader in readers if getattr(reader, "takes_indices", False)]
-    if not indices:
-        return nd.randn(examples, *shape)
-    picked = nd.rand(examples, *shape[1:] if len(shape) > 1 else [1])
-    return nd.astype(nd.astype(nd.multiply(picked, indices[0]), "int64"), network.dtype)

@@ -63,10 +63,24 @@ def write_array_file(network: Network, path: str | os.PathLike[str], save_update
         write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
 
 
-def read_array_file(path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True) -> Network:
+def read_array_file(
+    path: str | os.PathLike[str],
+    load_updater: bool = True,
+    strict: bool = True,
+    kind: str = "",
+    configuration: str | None = None,
+) -> Network:
     """Read a file of `write_array_file`, on the current backend; no weights are drawn.
 
-    `load_updater` and `strict` are as for `nn.files.serializer.restore_model`.
+    Parameters
+    ----------
+    path : path
+    load_updater, strict
+        As for `nn.files.serializer.restore_model`.
+    kind : {".npz", ".safetensors"}, optional
+        By default what the path ends in.
+    configuration : str, optional
+        DL4J's JSON, for a file that has arrays alone; it counts for more than that of the file.
 
     Raises
     ------
@@ -79,18 +93,18 @@ def read_array_file(path: str | os.PathLike[str], load_updater: bool = True, str
     """
     from .serializer import kind_of
 
-    with reading_arrays(path) as file:
-        if "configuration" not in file.metadata:
+    with reading_arrays(path, kind) as file:
+        if configuration is None and "configuration" not in file.metadata:
             raise FormatError(
-                f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}. A model zip is read "
-                "under a name that ends in .zip."
+                f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}. Was it saved by "
+                "net.save? With the configuration as JSON beside it, python -m nn convert reads it."
             )
-        settings = file.metadata.get("settings")
+        settings = None if configuration is not None else file.metadata.get("settings")
         try:
             document = None if settings is None else json.loads(settings, object_pairs_hook=once_each)
         except (ValueError, RecursionError) as error:
             raise FormatError(f"settings must be JSON, got {error}.") from error
-        conf, names = read(file.metadata["configuration"], document, strict)
+        conf, names = read(configuration or file.metadata["configuration"], document, strict)
         warn_of_lost(conf.nodes)
         layout, dtype = conf.layout(), conf.base.dtype
         arrays = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 
 _MODELS = "Such models are not read: build the network here and copy the weights with net.set_param(key, array)."
 _KERAS = f"an HDF5 file, as Keras saves models and weights. {_MODELS}"
-_ONNX = f"an ONNX model. {_MODELS}"
+CAFFE = {
+    "caffemodel": (
+        "weights of Caffe. With the net's prototxt, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads "
+        "them, and so does python -m nn convert WEIGHTS OUT --prototxt NET."
+    ),
+    "prototxt": (
+        "a net of Caffe. With its weights, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads it, and so "
+        "does python -m nn convert WEIGHTS OUT --prototxt NET."
+    ),
+}
+"""Kind of a file of Caffe's -> what it is."""
 _PICTURE = "a picture. Give the model's file."
 _PICKLE = f"a pickle, as PyTorch, scikit-learn and joblib save models. {_MODELS}"
 _JSON = "JSON. A configuration is read by MultiLayerConfiguration.from_json, or that of ComputationGraphConfiguration."
@@ -27,10 +37,9 @@ _BEGINNINGS: dict[bytes, str] = {
 }
 """First bytes -> what such a file is."""
 _ENDINGS = {
-    ".caffemodel": f"weights of Caffe. {_MODELS}",
-    ".onnx": _ONNX,
+    ".caffemodel": CAFFE["caffemodel"],
     ".pb": f"a model of TensorFlow. {_MODELS}",
-    ".prototxt": f"a network of Caffe. {_MODELS}",
+    ".prototxt": CAFFE["prototxt"],
     ".tflite": f"a model of TensorFlow Lite. {_MODELS}",
 }
 """Ending of the name -> what such a file is, where the bytes do not tell."""
@@ -55,7 +64,7 @@ def kind_of_bytes(name: str, head: bytes) -> str:
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":
         return _PICKLE
     if head[8:9] == b"{" and not any(head[5:8]):  # the length of the header comes first
-        return "a file of safetensors. Those of this library are read by nn.load under the name .safetensors."
+        return "a file of safetensors. nn.load reads those of this library, by their path."
     if head[4:8] == b"TFL3":
         return _ENDINGS[".tflite"]
     return _ENDINGS.get(pathlib.PurePath(name).suffix.lower(), "")
@@ -68,10 +77,5 @@ def kind_of_entries(names: Sequence[str]) -> str:
         if entry in bare:
             return kind
     if names and all(name.endswith(".npy") for name in names):
-        return (
-            "It holds arrays of NumPy: those of this library are read by nn.load under the name .npz, others by "
-            "numpy.load."
-        )
-    return (
-        "Is it a Deeplearning4j model? Files of named arrays are read by nn.load under the names .npz and .safetensors."
-    )
+        return "It holds arrays of NumPy: nn.load reads those of this library, by their path, others numpy.load."
+    return "Is it a Deeplearning4j model?"

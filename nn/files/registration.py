@@ -13,6 +13,7 @@ from nd.on_demand import ClassTable
 
 from ..conf.parts import Registered, registered, registered_as, registered_names, unknown_part
 from ..layers import LAYERS, BaseLayerConf
+from ..terms import late
 from ..vertices import VERTICES, VertexConf
 from .forms import OTHER_SPELLINGS, LayerForm, with_codecs
 from .json_values import LOSS, camel_case, own_codec
@@ -24,6 +25,7 @@ _JAVAS = "org.deeplearning4j.nn."
 """Beginning of the names of Java's own layers: one that is unknown here is none of somebody's own."""
 _TABLES: Mapping[str, ClassTable[Any]] = {"layer": LAYERS, "vertex": VERTICES}
 """Kind of part -> the library's."""
+ONNX_VERTEX = "OnnxVertex"
 
 
 class Written(NamedTuple):
@@ -40,11 +42,20 @@ def _of_library(kind: str, name: str) -> Written:
     return Written(part_class, part_class.form.java_class(name), _plain_form(part_class))
 
 
+@cache
+def _onnx_vertex() -> Written:
+    """Return the vertex of the room above, which no table of this one lists."""
+    part_class = late("OnnxVertex")
+    return Written(part_class, part_class.form.java_class(ONNX_VERTEX), _plain_form(part_class))
+
+
 def written_as(part: object) -> Written:
     """Return the class and form of a layer or vertex in files; raise ConfigurationError where nobody has said it."""
     part_class, kind = type(part), "vertex" if isinstance(part, VertexConf) else "layer"
     if part_class in _TABLES[kind].values():
         return _of_library(kind, part_class.__name__)
+    if part_class.__name__ == ONNX_VERTEX and part_class is _onnx_vertex().part_class:
+        return _onnx_vertex()
     own = registered(kind, part_class)
     if own is None:
         raise unknown_part(kind, part_class)
@@ -84,6 +95,8 @@ def _known(kind: str, name: str) -> Written | None:
     """Return a class of the library, or a user's own; None where there is none of that name."""
     if name in _TABLES[kind].class_names:
         return _of_library(kind, name)
+    if (kind, name) == ("vertex", ONNX_VERTEX):
+        return _onnx_vertex()
     own = registered_as(kind, name)
     return None if own is None else _written_as_registered(own)
 

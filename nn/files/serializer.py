@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd import FormatError, serde
 from nd.arguments import checked
-from nd.files.reading import Source, ending_of
+from nd.files.reading import Source, ending_of, name_of
 from nd.files.writing import Target, check_ending
 
 from ..terms import late
@@ -22,6 +22,7 @@ from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, r
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
 from .json_fields import parse
+from .kinds import ARRAYS, CAFFEMODEL, ONNX, PROTOTXT, kind_of_file
 from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
 from .own_settings import ENTRY, give_names, names_of, read, written
@@ -41,7 +42,7 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
-ONNX = ".onnx"
+ONNX_ENDING = ".onnx"
 """Ending of names of such models."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
@@ -93,7 +94,7 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
-    if ending_of(path) == ONNX:
+    if ending_of(path) == ONNX_ENDING:
         _refuse_normalizer("a model of ONNX", path, normalizer)
         late("write_onnx")(network, path, **settings)
         return
@@ -194,9 +195,9 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     Parameters
     ----------
     path : path or binary file object
-        Of a file that any release of Deeplearning4j since 0.5 wrote; under names that end in ``.npz`` and
-        ``.safetensors`` one of named arrays, as `write_model` writes it. Of a file object its position does not matter;
-        one that cannot go back is read to its end.
+        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; or
+        of an ONNX model, see `nn.onnx`. The content tells which. Of a file object its position does not matter; one
+        that cannot go back is read to its end, and a model zip.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
@@ -231,11 +232,19 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
     computes faster.
     """
-    if is_array_file(path):
-        network = read_array_file(path, load_updater, strict)  # type: ignore[arg-type]
-        check_kind(path, type(network), kind)
-        return network
-    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
+    content = kind_of_file(path)
+    if content in ARRAYS and isinstance(path, (str, os.PathLike)):
+        network = read_array_file(path, load_updater, strict, f".{content}")
+    elif content == ONNX:
+        network = late("graph_of")(path)
+    elif content in (CAFFEMODEL, PROTOTXT):
+        from .other_kinds import CAFFE  # which programs without wrong files do not need
+
+        raise FormatError(f"{name_of(path)}: expected a model of this library's, got {CAFFE[content]}")
+    else:
+        return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
+    check_kind(name_of(path), type(network), kind)
+    return network
 
 
 def restore(

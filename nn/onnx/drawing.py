@@ -156,9 +156,13 @@ class Drawing:
             inputs = (part_writer(PREPROCESSORS, before)(draft),)
             masks = (mask_behind_preprocessor(draft),)
         layer = replace(self._node_draft(number, node, node.conf, inputs), masks=masks)
-        tensor = layer_written(layer)
+        tensor = self.written(layer)
         self._masks[Source(number)] = mask_behind(layer)
         return tensor
+
+    def written(self, layer: NodeDraft) -> str:
+        """Add a layer; return its activations. A training step writes some in another way."""
+        return layer_written(layer)
 
     def _node_draft(self, number: int, node: NodeConf, conf: Any, inputs: tuple[str, ...]) -> NodeDraft:
         types = tuple(self.types[number].inputs) if self.types else (None,) * len(inputs)
@@ -168,7 +172,17 @@ class Drawing:
         of_inputs = {name: self._masks.get(Source(-1 - place)) for place, name in enumerate(self.conf.input_names)}
         masked = {name: mask for name, mask in of_inputs.items() if mask is not None}
         params = {name: nd.to_host(view) for name, view in self._layout.views_of(number, self._vector).items()}
-        return NodeDraft(self.draft, self._name_of(node), conf, params, inputs, types, masks, counts, named, masked)
+        name = self._name_of(node)
+        given = NodeDraft(self.draft, name, conf, params, inputs, types, masks, counts, named, masked)
+        return self.draft_of(number, node, given)
+
+    def draft_of(self, number: int, node: NodeConf, given: NodeDraft) -> NodeDraft:
+        """Return what a node's writer is given; a training step has parameters that are no constants."""
+        return given
+
+    def tensor_of(self, number: int) -> str:
+        """Return the activations of a node that is drawn, channels first."""
+        return self._tensors[Source(number)]
 
     def _no_examples(self) -> str:
         raise NotInOnnx("nothing tells how many examples there are")
@@ -185,16 +199,21 @@ class Drawing:
 
     def _channels_first(self, tensor: str, number: int, rank: int) -> str:
         kind = self.conf.formats.inputs[number]
-        if not channels_last(kind) or rank != len(kind or ""):
+        if not self._is_turned(kind, rank):
             return tensor
         return self.draft.node(
             "Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)]
         )
 
+    @staticmethod
+    def _is_turned(kind: str | None, rank: int) -> bool:
+        """Tell whether users see the channels last; rows have no such order, whatever a layer says."""
+        return channels_last(kind) and rank == len(kind or "")
+
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""
         wanted = f"{name}_out" if name in self.inputs else name
-        if not channels_last(kind) or self.draft.rank(tensor) not in (None, len(kind or "")):
+        rank = self.draft.rank(tensor) or len(kind or "")
+        if not self._is_turned(kind, rank):
             return tensor if tensor == name else self.draft.node("Identity", [tensor], wanted)
-        rank = len(kind or "")
         return self.draft.node("Transpose", [tensor], wanted, perm=[0, *range(2, rank), 1])

@@ -62,7 +62,7 @@ def onnx_model(
     and vertices, parameters those with the parameter's behind a slash. Source: ONNX IR specification.
     """
     onnx = onnx_package("save")
-    _check_versions(onnx, opset, ir_version)
+    check_versions(onnx, opset, ir_version)
     conf = network.conf
     types = types_of(conf, [None] * len(conf.input_names) if input_types is None else input_types)
     with network.lock, nd.use_backend(network.backend):
@@ -79,9 +79,9 @@ def onnx_model(
     graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs)
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
-    tensors = list(draft.tensors.values())
-    tell_shapes(onnx, model, tensors, drawing)
-    model.graph.initializer.extend(tensors)
+    tell_shapes(onnx, model, list(draft.tensors.values()), drawing)
+    for name in list(draft.tensors):  # a copy each, of which the first is given back at once
+        model.graph.initializer.append(draft.tensors.pop(name))
     return model
 
 
@@ -116,7 +116,8 @@ def write_onnx(network: Network, path: Target, training_step: bool = False, **se
         file.write(model.SerializeToString())
 
 
-def _check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
+    """Raise ConfigurationError unless the package onnx knows an opset and a form of files that go together."""
     newest = onnx.defs.onnx_opset_version()
     if not FIRST_OPSET <= opset <= newest:
         raise ConfigurationError(

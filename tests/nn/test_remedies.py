@@ -182,9 +182,8 @@ def zipped(*names):
 OTHERS = {
     "net.h5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
     "weights": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
-    "net.onnx": (b"\x08\x07\x12\x07pytorch" + bytes(90), "an ONNX model"),
     "net.pkl": (b"\x80\x04\x95" + bytes(90), "a pickle"),
-    "weights.zip": ((50).to_bytes(8, "little") + b'{"a":{}}' + bytes(90), r"nn\.load under the name \.safetensors"),
+    "weights.zip": ((8).to_bytes(8, "little") + b"{}      ", r"expected metadata with 'configuration'"),
     "net.caffemodel": (b"\n\x05LeNet" + bytes(90), "weights of Caffe"),
     "net.tflite": (b"\x1c\0\0\0TFL3" + bytes(90), "TensorFlow Lite"),
     "net.png": (b"\x89PNG\r\n\x1a\n" + bytes(90), "a picture"),
@@ -196,7 +195,7 @@ OTHERS = {
     "empty.zip": (b"", "an empty file"),
     "net.pt": (zipped("archive/data.pkl", "archive/version"), "a file of PyTorch"),
     "net.keras": (zipped("config.json", "metadata.json", "model.weights.h5"), "a model of Keras"),
-    "arrays.zip": (zipped("a.npy", "b.npy"), r"arrays of NumPy.* nn\.load under the name \.npz"),
+    "arrays.zip": (zipped("a.npy", "b.npy"), r"expected metadata with 'configuration'.* net\.save"),
     "net.jar": (zipped("META-INF/MANIFEST.MF"), "a Java archive"),
 }
 

@@ -1,0 +1,94 @@
+"""What a file is run by: this library's networks. Other files of this folder have the other kinds' readers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import nd
+from nd.typing import HostArray
+
+from ...terms.data_formats import channels_last
+
+if TYPE_CHECKING:
+    from ...conf.nodes import NodeConf
+    from ...networks.network import Network
+
+
+class Results(NamedTuple):
+    """What a model computed.
+
+    Attributes
+    ----------
+    outputs : list of host array
+        In the model's order.
+    named : dict of str -> host array
+        Of the layers that were asked for, those that the model has.
+    """
+
+    outputs: list[HostArray]
+    named: dict[str, HostArray]
+
+
+class Side:
+    """A model behind one interface, whatever runs it.
+
+    Attributes
+    ----------
+    reader : str
+        What runs it, for reports.
+    names : frozenset of str
+        Layers and tensors that it can tell the values of.
+    examples : int or None
+        The only number of examples that it takes; None for any.
+    matches_by_name : bool
+        Whether outputs are those of the same name; else those at the same place.
+    """
+
+    reader = ""
+    names: frozenset[str] = frozenset()
+    examples: int | None = None
+    matches_by_name = False
+
+    def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
+        """Return the outputs for arrays of all inputs, and the values of the layers that are wanted."""
+        raise NotImplementedError
+
+
+class NetworkSide(Side):
+    """A network of this library's.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork or ComputationGraph
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        names = [name_of_node(node) for node in network.conf.nodes]
+        counts = Counter(names)
+        self._names = [name if counts[name] == 1 else "" for name in names]
+        self.names = frozenset(filter(None, self._names))
+        self.reader = f"{type(network).__name__} on {network.backend.name}"
+
+    def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
+        network: Any = self.network
+        given = [nd.to_host(nd.as_array(x, network.dtype)) for x in xs]  # class numbers come as integers
+        outputs = network.output(*given)
+        several = outputs if isinstance(outputs, list) else [outputs]
+        passed = network.feed_forward(*given)
+        arrays = [passed[node.name] for node in network.conf.nodes] if isinstance(passed, dict) else passed[1:]
+        named = {
+            name: nd.to_host(array) for name, array in zip(self._names, arrays, strict=True) if name and name in wanted
+        }
+        return Results([nd.to_host(array) for array in several], named)
+
+    def is_channels_last(self, name: str) -> bool:
+        """Tell whether a layer's activations, as users see them, have the channels behind the places."""
+        return channels_last(self.network.conf.formats.behind[self._names.index(name)])
+
+
+def name_of_node(node: NodeConf) -> str:
+    """Return the name that a layer or vertex has in files: its own, of a chain's layer without one its number."""
+    return getattr(node.conf, "name", None) or node.name

@@ -1,0 +1,58 @@
+"""ONNX files as ComputationGraphs that compute the same, and can be trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd import FormatError, NdError
+from nd.files.reading import Source, raised_by_others
+
+from ..reading import OnnxFile, read_onnx
+from .graphs import graph_of_recognition
+from .recognition import recognised
+
+if TYPE_CHECKING:
+    from ...networks.graph import ComputationGraph
+
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+"""The errors of following a graph whose parts do not fit together."""
+
+DOUBLE = 11
+"""TensorProto.DOUBLE."""
+
+
+def graph_of(source: Source | OnnxFile) -> ComputationGraph:
+    """Return the graph of an ONNX file on the current backend.
+
+    Parameters
+    ----------
+    source : path, binary file object or OnnxFile
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    FormatError
+        It is no ONNX model, or a damaged one.
+    ConfigurationError
+        The package onnx is missing, or nodes are such that no layer and no vertex can say them: all are named.
+
+    Notes
+    -----
+    Features and outputs have the axes of the file, inputs and vertices its names. Layers of Deeplearning4j say what
+    they can; other operators are vertices `OnnxVertex`. Outputs have a loss, so that the graph can be trained: mcxent
+    behind a softmax, xent behind a sigmoid, else mse. Whatever only training needs is not in such files. Source: ONNX
+    operators, https://onnx.ai/onnx/operators/.
+    """
+    file = source if isinstance(source, OnnxFile) else read_onnx(source)
+    try:
+        made = recognised(file)
+        kinds = set(made.known.input_kinds.values())
+        return graph_of_recognition(made, "float64" if DOUBLE in kinds else "float32")
+    except _DAMAGE as error:
+        if isinstance(error, NdError) or raised_by_others(error):
+            raise
+        raise FormatError(
+            f"{file.name}: a model's operators and tensors must fit together, got {type(error).__name__}: {error}. Is "
+            "the file damaged?"
+        ) from error
