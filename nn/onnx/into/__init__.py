@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 """The errors of following a graph whose parts do not fit together."""
 
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of nodes that contradict themselves."""
 DOUBLE = 11
 """TensorProto.DOUBLE."""
 

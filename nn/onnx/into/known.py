@@ -25,6 +25,8 @@ Size = tuple[int, ...]
 EXAMPLES, OTHERS = (7, 11), ((64, 96), (128, 160), (192, 224), (256, 288), (320, 352))
 _DRAWING = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"})
 _DRAWING |= frozenset({"RandomUniformLike", "Dropout"})
+_SHRINKING = frozenset({"Compress", "Constant", "NonZero", "Unique"})
+"""Operators behind which there are about as many numbers as before, whatever their shape."""
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 _MOST_FOLDED = 1 << 20  # elements, unless what goes in has as many
 _MOST_TOLD = 1 << 10  # elements of constants that tell shapes
@@ -138,7 +140,10 @@ class Filling:
         if fixed and op.output in self.known.fixed:
             return
         coming = sum(map(self._count, inputs))
-        going = sum(math.prod(self.shapes.get(name, (0,))) for name in op.outputs if name)
+        outputs = [name for name in op.outputs if name]
+        if op.op not in _SHRINKING and any(name not in self.shapes for name in outputs):
+            return
+        going = sum(math.prod(self.shapes.get(name, ())) for name in outputs)
         if op.op != "Constant" and (
             going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)
         ):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd import ConfigurationError
-from nd.checks import suggestion
+from nd.checks import describe_shape, suggestion
 from nd.random import Random
 from nd.typing import Array
 
@@ -60,11 +60,24 @@ class OnnxRuntime(VertexRuntime):
         inputs = [Value(x, wanted=needed) for x, needed in zip(xs, wanted, strict=True)]
         weights = {position: Value(params[f"input_{position}"], wanted=trained) for position in conf.trained}
         values = {**dict(zip(conf.positions_of_inputs(len(xs)), inputs, strict=True)), **weights}
-        results = self.function(conf.call(values, self.dtype, self.label))
+        results = self._results(conf.call(values, self.dtype, self.label))
         result = results if isinstance(results, Value) else results[conf.output]
         if not nd.is_array(result.array):  # a library's number, which has no axes
             result.array = nd.reshape(result.array, ())
         return inputs, weights, result
+
+    def _results(self, call: Call) -> Value | Sequence[Value]:
+        """Compute; raise ShapeError where inputs, attributes and constants do not fit one another."""
+        try:
+            return self.function(call)
+        except nd.NdError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of the backend's library, or counting
+            shapes = ", ".join(describe_shape(call[place].shape) for place in range(call.count) if call.has(place))
+            raise nd.ShapeError(
+                f"{self.label}: {call.op} must have inputs that fit its attributes and one another, got {shapes} with "
+                f"{dict(call.attributes)}: {error}. Mend the file, or the shapes of what goes in."
+            ) from error
 
     def backward(
         self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: VertexContext
@@ -73,8 +86,6 @@ class OnnxRuntime(VertexRuntime):
         again = any(need and not value.wanted for need, value in zip(ctx.needs_epsilons, inputs, strict=True))
         if again or any(not value.wanted for value in weights.values()):  # nobody had asked when it went forward
             inputs, weights, result = self._computed(xs, params, ctx.needs_epsilons, bool(params))
-        if not self.operator.differentiable and any(ctx.needs_epsilons):
-            return [None if not need else nd.multiply(x, 0.0) for need, x in zip(ctx.needs_epsilons, xs, strict=True)]
         below = gradients([result], [epsilon], [*inputs, *weights.values()])
         for position, gradient in zip(weights, below[len(inputs) :], strict=True):
             nd.assign(grads[f"input_{position}"], gradient)
@@ -219,7 +230,7 @@ class OnnxVertex(TrainedVertexConf):
 def _attribute(who: str, value: Any) -> Any:
     """Return an attribute as Python's values: a list as a tuple, an array as a constant."""
     if isinstance(value, bytes):
-        return value.decode()
+        return value.decode(errors="replace")
     if isinstance(value, (int, float, str, OnnxConstant)):
         return value
     if isinstance(value, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in value):
