@@ -3,17 +3,21 @@
 import numpy as np
 import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 import nd
 from nn import (
     LSTM,
+    ActivationLayer,
     BatchNormalization,
     ComputationGraph,
     ConvolutionLayer,
     DenseLayer,
     DropConnect,
     ElementWiseVertex,
+    GlobalPoolingLayer,
     InputType,
+    MergeVertex,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
@@ -170,9 +174,7 @@ def test_double_precision_without_convolutions():
         dtype="float64",
         input_type=InputType.convolutional(5, 5, 1),
     )
-    with pytest.raises(
-        nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"
-    ):
+    with pytest.raises(nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"):
         training_model(net)
 
 
@@ -193,3 +195,40 @@ def test_an_output_without_a_loss():
     net = made(DenseLayer(n_in=4, n_out=3))
     with pytest.raises(nd.ConfigurationError, match=r"an output must be one of .*, got DenseLayer"):
         training_model(net)
+
+
+def residual():
+    """A graph of blocks: convolutions of several strides, batch normalisation, a sum around them, channels joined."""
+    conv = {"kernel_size": 3, "convolution_mode": "same", "activation": "identity", "has_bias": False}
+    nodes = {
+        "stem": (ConvolutionLayer(n_out=4, **conv), "in"),
+        "bn": (BatchNormalization(), "stem"),
+        "relu": (ActivationLayer("relu"), "bn"),
+        "inner": (ConvolutionLayer(n_out=4, **conv), "relu"),
+        "inner_bn": (BatchNormalization(use_log_std=False), "inner"),
+        "sum": (ElementWiseVertex("add"), "relu", "inner_bn"),
+        "down": (ConvolutionLayer(n_out=3, stride=2, **conv), "sum"),
+        "pool": (SubsamplingLayer("max", kernel_size=3, stride=2, padding=1), "sum"),
+        "joined": (MergeVertex(), "down", "pool"),
+        "mean": (GlobalPoolingLayer("avg"), "joined"),
+        "out": (OutputLayer(n_out=3), "mean"),
+    }
+    types = {"in": InputType.convolutional(9, 9, 2)}
+    return ComputationGraph(NeuralNetConfiguration(seed=1, updater="nesterovs").graph(types, nodes, "out")).init()
+
+
+def test_residual_blocks():
+    batches = [(RNG.normal(0.0, 1.0, (6, 2, 9, 9)).astype(np.float32), batch(6)[1]) for _ in range(5)]
+    assert max(compared(residual(), batches)) < 1e-5
+
+
+def test_the_reference_evaluator_computes_the_same():
+    model = training_model(residual())
+    feeds = {"in": RNG.normal(0.0, 1.0, (3, 2, 9, 9)).astype(np.float32), "labels": batch(3)[1]}
+    runtime = RuntimeTraining(model)
+    expected = runtime.step(*feeds.values())
+    defaults = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    given = {value.name: feeds.get(value.name, defaults.get(value.name)) for value in model.graph.input}
+    results = ReferenceEvaluator(model).run(None, given)
+    for name, result in zip(runtime.names, results, strict=True):
+        np.testing.assert_allclose(result, expected[name], atol=CLOSE, rtol=1e-5, err_msg=name)
