@@ -242,6 +242,10 @@ class Known:
         same = all(first.shape == other.shape and bool((first == other).all()) for other in others)
         return first if same else None
 
+    def is_settled(self, name: str) -> bool:
+        """Tell whether a tensor is a constant whose numbers depend on no open size; large ones are not read for it."""
+        return name in self.tensors or name in self.fixed or self.array(name) is not None
+
     def read(self, name: str) -> HostArray:
         """Return a constant that is known to be one."""
         array = self.array(name)
