@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ...out.node_draft import NotInOnnx
 from ..tensors import Tensor
@@ -68,7 +69,7 @@ def local_response(node: NodeBack) -> Below:
 def _around(x: Tensor, size: int) -> Tensor:
     """Return the sums of x over so many channels around each."""
     half, rows = size // 2, x.reshape_to(x.ints(0, 1), x.lengths([1]), x.ints(-1))
-    settings = {"kernel_shape": [size, 1], "pads": [half, 0, half, 0]}
+    settings: dict[str, Any] = {"kernel_shape": [size, 1], "pads": [half, 0, half, 0]}
     return (rows.op("AveragePool", count_include_pad=1, **settings) * float(size)).reshape_as(x)
 
 
