@@ -14,6 +14,7 @@ from nn import (
     ConvolutionLayer,
     DenseLayer,
     DropConnect,
+    Dropout,
     ElementWiseVertex,
     GlobalPoolingLayer,
     InputType,
@@ -145,6 +146,10 @@ def test_a_graph_with_two_inputs_and_two_outputs():
         assert score == pytest.approx(net.score(), abs=CLOSE)
     for name, array in net.param_table().items():
         np.testing.assert_allclose(runtime.state[name], nd.to_host(array), atol=CLOSE)
+
+
+def test_dropout_that_drops_nothing():
+    assert max(compared(small(drop_out=Dropout(rate=0.0)), [batch(8) for _ in range(3)])) < CLOSE
 
 
 def test_all_that_a_step_cannot_have_is_named_at_once():
