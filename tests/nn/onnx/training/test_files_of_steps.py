@@ -26,7 +26,8 @@ from nn import (
     SubsamplingLayer,
 )
 from nn.onnx.training import training_model
-from optimize import MaxNormConstraint
+from optimize import MaxNormConstraint, Sgd
+from optimize.schedules import Schedule
 from tests.nn.onnx.training.steps import RuntimeTraining, compared
 
 CLOSE = 1e-6
@@ -194,6 +195,41 @@ def test_double_precision_without_convolutions():
 def test_settings_of_the_network(settings, reason):
     with pytest.raises(nd.ConfigurationError, match=reason):
         training_model(small(updater="sgd", **settings))
+
+
+class Halves(Schedule):
+    """A schedule of one's own."""
+
+    def value_at(self, iteration, epoch):
+        return 0.1 * 0.5**iteration
+
+
+class OwnSgd(Sgd):
+    """An updater of one's own."""
+
+
+class OwnDense(DenseLayer):
+    """A layer of one's own."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"updater": Sgd(Halves())}, r"2 that it cannot: .*the schedule Halves has no form"),
+        ({"updater": "sgd", "l2": Halves()}, "the schedule Halves has no form"),
+        ({"updater": OwnSgd(0.1)}, "the updater OwnSgd has no form"),
+    ],
+    ids=["rate", "penalty", "updater"],
+)
+def test_own_parts(settings, reason):
+    """What only its own code can compute; a parameter each, but those of one layer are told once."""
+    with pytest.raises(nd.ConfigurationError, match=reason):
+        training_model(small(**settings))
+
+
+def test_a_layer_of_ones_own():
+    with pytest.raises(nd.ConfigurationError, match="no form of OwnDense here"):
+        training_model(made(OwnDense(n_in=4, n_out=5), OutputLayer(n_out=3)))
 
 
 def test_an_output_without_a_loss():
