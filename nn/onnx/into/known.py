@@ -249,6 +249,10 @@ class Known:
             raise ConfigurationError(f"{self.file.name}: {name!r} must be a constant, got a tensor that is computed.")
         return array
 
+    def has_array(self, name: str) -> bool:
+        """Tell whether `array` returns one; a parameter of the file is not read for that."""
+        return name in self.tensors or name in self.fixed or self.array(name) is not None
+
     def add(self, name: str, array: HostArray) -> None:
         """Add a constant under a name of its own."""
         self.fixed[name] = array
