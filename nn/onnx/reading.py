@@ -181,7 +181,7 @@ def read_onnx(source: Source) -> OnnxFile:
     try:
         model.ParseFromString(content)
     except (message.DecodeError, ValueError) as error:
-        raise FormatError(f"{name}: expected an ONNX model, got {error}. Is it damaged?") from error
+        raise FormatError(f"{name}: expected an ONNX model, got {error}. Is it truncated, or another kind?") from error
     if not model.HasField("graph") or not model.graph.output:
         raise FormatError(
             f"{name}: an ONNX model must have a graph with outputs, got none. Is it another kind of file?"

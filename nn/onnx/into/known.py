@@ -242,16 +242,16 @@ class Known:
         same = all(first.shape == other.shape and bool((first == other).all()) for other in others)
         return first if same else None
 
+    def is_settled(self, name: str) -> bool:
+        """Tell whether a tensor is a constant whose numbers depend on no open size; large ones are not read for it."""
+        return name in self.tensors or name in self.fixed or self.array(name) is not None
+
     def read(self, name: str) -> HostArray:
         """Return a constant that is known to be one."""
         array = self.array(name)
         if array is None:
             raise ConfigurationError(f"{self.file.name}: {name!r} must be a constant, got a tensor that is computed.")
         return array
-
-    def has_array(self, name: str) -> bool:
-        """Tell whether `array` returns one; a parameter of the file is not read for that."""
-        return name in self.tensors or name in self.fixed or self.array(name) is not None
 
     def add(self, name: str, array: HostArray) -> None:
         """Add a constant under a name of its own."""

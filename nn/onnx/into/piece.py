@@ -11,17 +11,13 @@ from nd.typing import HostArray
 from ...terms.data_formats import channels_last, same_kind
 from ...vertices import SubsetVertex
 from ..vertices import OnnxVertex
-from .draft import Arrays
+from .draft import Arrays, NotSaid
 from .known import Size
 from .layout import Axes, Value
 from .ops import Op
 
 if TYPE_CHECKING:
     from .recognition import Recognition
-
-
-class NotSaid(ConfigurationError):
-    """No layer says a node; an OnnxVertex may."""
 
 
 class Piece:

@@ -169,12 +169,11 @@ class Recognition:
                 f"{self.file.name}: every output must depend on an input, got {name!r}, which is a constant. Export "
                 "the model without it."
             )
-        wanted = value.axes
-        if channels_last(value.tag) and len(value.inner) == len(value.axes):
-            wanted = tuple(value.axes[axis] for axis in axes_inward(value.tag, len(wanted)))
-        if not self.draft.factors.is_arranged(value, wanted):
-            value = self.draft.in_file_order(value)
-        elif channels_last(value.tag) and len(value.inner) != len(value.axes):
+        turned, wanted = channels_last(value.tag), value.axes
+        whole = len(value.inner) == len(wanted)
+        if turned and whole:
+            wanted = tuple(wanted[axis] for axis in axes_inward(value.tag, len(wanted)))
+        if not self.draft.factors.is_arranged(value, wanted) or (turned and not whole):
             value = self.draft.in_file_order(value)
         if value.node in self.draft.inputs or value.node in self.outputs:
             return self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])

@@ -118,14 +118,6 @@ def _rational_tanh(f: Formula, activation: Any, z: str) -> str:
     return f("Mul", f("Sign", z), f("Mul", f("Div", q, f("Add", q, 1.0)), 1.7159))
 
 
-def _soft_plus(f: Formula, z: str) -> str:
-    if f.draft.dtype == "float32":
-        return f("Softplus", z)
-    # In onnxruntime Softplus of doubles above 709 is infinite.
-    rest = f("Log", f("Add", f("Exp", f("Neg", f("Abs", z))), 1.0))
-    return f("Add", f("Relu", z), rest)
-
-
 def _relu(f: Formula, activation: Any, z: str) -> str:
     threshold, slope, most = activation.threshold or 0.0, activation.negative_slope or 0.0, activation.max
     if not threshold and not slope:
@@ -144,7 +136,7 @@ FUNCTIONS: dict[str, Function] = {
     "HardTanh": lambda f, activation, z: f("Clip", z, -1.0, 1.0),
     "Identity": lambda f, activation, z: z,
     "LeakyReLU": lambda f, activation, z: f("LeakyRelu", z, alpha=activation.alpha),
-    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", _soft_plus(f, z))),
+    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", f("Softplus", z))),
     "RReLU": lambda f, activation, z: f("Max", z, (activation.l + activation.u) / 2.0),
     "RationalTanh": _rational_tanh,
     "ReLU": _relu,
@@ -152,7 +144,7 @@ FUNCTIONS: dict[str, Function] = {
     "RectifiedTanh": lambda f, activation, z: f("Relu", f("Tanh", z)),
     "SELU": lambda f, activation, z: f("Selu", z, alpha=activation.alpha, gamma=activation.scale),
     "Sigmoid": _plain("Sigmoid"),
-    "SoftPlus": lambda f, activation, z: _soft_plus(f, z),
+    "SoftPlus": _plain("Softplus"),
     "SoftSign": _plain("Softsign"),
     "Softmax": lambda f, activation, z: f("Softmax", z, axis=f.axis),
     "Swish": lambda f, activation, z: f("Mul", z, f("Sigmoid", z)),

@@ -75,8 +75,8 @@ def _check(piece: Piece) -> None:
     op, known = piece.op, piece.known
     piece.need("clip" not in op.attributes, "it clips")
     for position in (1, 2):
-        piece.need(known.has_array(op.input(position)), "its weights are no constants")
-    piece.need(not op.input(3) or known.has_array(op.input(3)), "its biases are no constants")
+        piece.need(known.is_settled(op.input(position)), "its weights are no constants")
+    piece.need(not op.input(3) or known.is_settled(op.input(3)), "its biases are no constants")
     if op.input(4):
         lengths, length = known.sizes(op.input(4)), piece.shape(op.inputs[0])[op.attribute("layout", 0)]
         piece.need(lengths is not None and all(size == length for size in lengths), "it has lengths of series")

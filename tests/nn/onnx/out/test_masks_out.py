@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import nd
@@ -45,7 +46,7 @@ from tests.cases.random_series import draw_series
 from tests.cases.vertices import VERTEX_CASES
 from tests.nn.layers.test_every_layer import make_network
 from tests.nn.onnx.out.test_every_layer_out import features_of, graph_of
-from tests.onnx_at_work import Written
+from tests.onnx_at_work import CLOSE, Written
 
 LAYER_ROWS = [
     pytest.param(case, id=f"{kind}-{case.variant}", marks=[pytest.mark.slow] * (number > 0))
@@ -234,6 +235,15 @@ def test_stacked_series_of_other_lengths():
     written = Written(net, masks=True)
     for n, steps in ((2, (5, 3)), (3, (2, 6)), (1, (4, 4))):
         written.check(*(series(n, length) for length in steps), masks=[gaps(n, length) for length in steps])
+
+
+def test_a_file_with_masks(tmp_path):
+    net = network(SimpleRnn(n_out=4), RnnOutputLayer(n_out=2))
+    net.save(tmp_path / "net.onnx", masks=True)
+    x, mask = (array.astype("float32") for array in (series(3, 5), gaps(3, 5)))
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
+    found = session.run(["layer1"], {"input": x, "input_mask": mask})[0]
+    np.testing.assert_allclose(found, nd.to_host(net.output(x, features_mask=mask)), **CLOSE)
 
 
 # ---- what is refused

@@ -167,7 +167,7 @@ def run(vertex, *xs):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: OnnxVertex("Gemn"), "op must be one of .* operators, got 'Gemn'.*'Gemm'"),
+        (lambda: OnnxVertex("Softmx"), "op must be one of .* operators, got 'Softmx'.*'Softmax'"),
         (lambda: OnnxVertex("Add", constants={1: "text"}), "OnnxVertex Add: a constant must be numbers, got 'text'"),
         (lambda: OnnxVertex("Add", trained=[1]), "trained must name constants of real numbers, got position 1"),
         (lambda: OnnxVertex("Add", constants={1: 3}, trained=[1]), "trained must name constants of real numbers"),
