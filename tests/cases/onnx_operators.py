@@ -128,13 +128,14 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     "InstanceNormalization": [Case(((2, 3, 4), (3,), (3,)))],
     "IsInf": [ONE],
     "IsNaN": [ONE],
-    "LRN": [Case(((2, 5, 3),), {"size": 3, "alpha": 0.5})],
+    "LRN": [Case(((2, 5, 3, 1),), {"size": 3, "alpha": 0.5})],
     "LSTM": [
         Case(
             ((3, 2, 4), (2, 8, 4), (2, 8, 2), (2, 16), (2, 2, 2), (2, 2, 2), (2, 6)),
             {**SERIES, "direction": "bidirectional"}, {4: [3, 2]},
         ),
-        Case(((2, 3, 4), (1, 8, 4), (1, 8, 2)), {**SERIES, "layout": 1, "input_forget": 1, "clip": 3.0}, output=1),
+        Case(((3, 2, 4), (1, 8, 4), (1, 8, 2)), {**SERIES, "input_forget": 1, "clip": 0.7}, output=2),
+        Case(((2, 3, 4), (1, 8, 4), (1, 8, 2)), {**SERIES, "layout": 1}, output=1),
     ],
     "LayerNormalization": [Case(((2, 3, 4), (3, 4), (3, 4)), {"axis": 1})],
     "LeakyRelu": [ONE],
