@@ -170,9 +170,7 @@ def test_double_precision_without_convolutions():
         dtype="float64",
         input_type=InputType.convolutional(5, 5, 1),
     )
-    with pytest.raises(
-        nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"
-    ):
+    with pytest.raises(nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"):
         training_model(net)
 
 
