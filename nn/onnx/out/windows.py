@@ -48,7 +48,7 @@ class Sliding:
 
     @property
     def automatic(self) -> bool:
-        """Whether its padding is an operator's SAME_UPPER: Java's same, which runtimes have without dilation or gaps."""
+        """Whether its padding is an operator's SAME_UPPER, as Java's mode same is without dilation and gaps."""
         closes = all(a >= b for a, b in zip(self.kernel, self.stride, strict=True))
         return self.same and set(self.dilation) == {1} and closes
 
