@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
 
 from .forks import tell_of_forks
@@ -19,12 +20,14 @@ class Holders:
     """The uses of one thing.
 
     Ctrl-C may come between any two operations, also between taking something and the ``try`` that would give it back.
-    A use then ends when the interrupted function's variables are gone.
+    A use then ends when the interrupted function's variables are gone. C alone notes that, as a second Ctrl-C that came
+    within a finaliser of Python's would get lost; whoever next asks, begins or ends a use does the rest.
 
     Parameters
     ----------
     when_none : callable
         Called, under `lock`, whenever the last use ends, perhaps twice; also in a forked child, where there are none.
+        After a use that was not discarded it is called at the next call of a method, or of ``len``.
 
     Attributes
     ----------
@@ -36,21 +39,28 @@ class Holders:
         self.lock = threading.RLock()
         self._when_none = when_none
         self._alive: set[weakref.ref[Holder]] = set()
+        self._ended: deque[weakref.ref[Holder]] = deque()  # whose holders were not discarded
         tell_of_forks(self)
 
     def __len__(self) -> int:
+        if self._ended:
+            self._settle()
         return len(self._alive)
 
     def add(self) -> Holder:
         """Begin a use; keep the returned holder as long as it lasts."""
+        if self._ended:
+            self._settle()
         holder = Holder()
         with self.lock:
-            self._alive.add(weakref.ref(holder, self._ended))
+            self._alive.add(weakref.ref(holder, self._ended.append))
         return holder
 
     def add_if_none(self) -> Holder | None:
         """Begin a use if there is none, else return None."""
         with self.lock:
+            if self._ended:
+                self._settle()
             return None if self._alive else self.add()
 
     def before_fork(self, deadline: float) -> None:
@@ -60,14 +70,23 @@ class Holders:
         """In a forked child the threads with uses are gone."""
         self.lock = threading.RLock()  # the copied one may be held by one of them
         self._alive = set()
+        self._ended.clear()
         self._when_none()
 
     def discard(self, holder: Holder) -> None:
         """End a use."""
-        self._ended(weakref.ref(holder))
+        if self._ended:
+            self._settle()
+        self._end(weakref.ref(holder))
 
-    def _ended(self, holder: weakref.ref[Holder]) -> None:
-        """End a use; called for holders that were not discarded, as a KeyboardInterrupt is on its way already."""
+    def _settle(self) -> None:
+        """End the uses whose holders are gone."""
+        with self.lock:
+            while self._ended:
+                self._end(self._ended[0])
+                self._ended.popleft()  # last: an interrupt before leaves it to the next call
+
+    def _end(self, holder: weakref.ref[Holder]) -> None:
         with self.lock:
             if holder in self._alive:
                 if len(self._alive) == 1:

@@ -5,6 +5,7 @@ collect and to send between workers than to run. All cells run, also after one t
 reported is the first one's, with a note of the cells that failed.
 """
 
+import collections
 import contextlib
 import functools
 import inspect
@@ -67,6 +68,27 @@ def every_row(names, values, ids=None):
         return run
 
     return decorate
+
+
+def wide_rows(rows, quick, unless=()):
+    """Return rows, of every kind the first `quick` ones as they are, and others with the mark `wide` as well.
+
+    The kind is what stands before the first hyphen of a row's id; `unless`: ids that stay as they are, too.
+    """
+    seen, found, ids = collections.Counter(), [], {row.id for row in rows}
+    assert set(unless) <= ids
+    for row in rows:
+        kind = row.id.partition("-")[0]
+        seen[kind] += 1
+        wide = seen[kind] > quick and row.id not in unless
+        found.append(pytest.param(*row.values, id=row.id, marks=[*row.marks, *[pytest.mark.wide] * wide]))
+    return found
+
+
+def wide_values(values, quick):
+    """Return values of a parameter, or tuples of several, all but the first `quick` ones with the mark `wide`."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*row, marks=[pytest.mark.wide] * (at >= quick)) for at, row in enumerate(rows)]
 
 
 def run_all(kind, calls):

@@ -76,8 +76,16 @@ def pytest_sessionstart(session):
         pytest.exit(f"--backend={chosen}: {error}", returncode=1)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy."""
+    """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy.
+
+    What is marked as wide is slow where no backend is asked for: that one it runs on nowhere else.
+    """
+    if config.getoption("--backend") is None:
+        for item in items:
+            if item.get_closest_marker("wide"):
+                item.add_marker(pytest.mark.slow)
     without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
     if config.getoption("--backend") != "array_api:torch":
         without.add("torch")
@@ -204,6 +212,15 @@ def caffe_reference():
     folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "caffe"
     if not folder.is_dir():
         raise Absent(f"the reference files of Caffe are not at {folder}; set ND_REFERENCE_DIR")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def onnx_reference():
+    """The folder of ONNX models with what they compute: onnx/ in ND_REFERENCE_DIR, or in ../shared/reference."""
+    folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "onnx"
+    if not folder.is_dir():
+        raise Absent(f"the reference files of ONNX are not at {folder}; set ND_REFERENCE_DIR")
     return folder
 
 

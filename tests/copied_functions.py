@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, library, nodes
+from tests.source_files import FUNCTIONS, library, nodes, walk
 
 LEAST = 50
 """Characters of a body from which on it stands once."""
@@ -11,9 +11,9 @@ LEAST = 50
 
 def _dumped(function, body):
     """Return statements as text, with names of parameters by their position: so a copy with other names is one."""
-    arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    arguments = [node.arg for node in walk(function.args) if isinstance(node, ast.arg)]
     places = {name: f"_{place}" for place, name in enumerate(arguments)}
-    names = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    names = [node for statement in body for node in walk(statement) if isinstance(node, ast.Name)]
     named = [(node, node.id) for node in names if node.id in places]
     for node, name in named:
         node.id = places[name]
@@ -23,16 +23,21 @@ def _dumped(function, body):
     return text
 
 
+def _body(function):
+    return function.body[1:] if ast.get_docstring(function) else function.body
+
+
 @functools.cache
 def bodies(text):
-    """Return the functions of a file with their bodies as text, but short ones and those that only raise."""
-    pairs = []
-    for node in (node for node in nodes(text) if isinstance(node, FUNCTIONS)):
-        body = node.body[1:] if ast.get_docstring(node) else node.body
-        code = "\n".join(map(ast.unparse, body))
-        if len(code) >= LEAST and not (len(body) == 1 and isinstance(body[0], ast.Raise)):
-            pairs.append((node, _dumped(node, body)))
-    return pairs
+    """Return the functions of a file with their bodies as text."""
+    return [(node, _dumped(node, _body(node))) for node in nodes(text) if isinstance(node, FUNCTIONS)]
+
+
+def says_much(function):
+    """Tell whether a body is no short one, nor one that only raises."""
+    body = _body(function)
+    only_raises = len(body) == 1 and isinstance(body[0], ast.Raise)
+    return not only_raises and len("\n".join(map(ast.unparse, body))) >= LEAST
 
 
 @functools.cache
@@ -41,7 +46,7 @@ def _first_places():
     places = {}
     for path, text in library():
         for node, body in bodies(text):
-            places.setdefault(body, f"{path}:{node.lineno}")
+            places.setdefault(body, (f"{path}:{node.lineno}", node))
     return places
 
 
@@ -49,9 +54,10 @@ def copies_no_function(path, text):
     """A body stands once: in a base class, or in a module that all its users import."""
     places = dict(_first_places())
     for node, body in bodies(text):
-        place = f"{path}:{node.lineno}"
-        if places.setdefault(body, place) != place:
-            yield f"{place}: {node.name} is a copy of {places[body]}"
+        here = f"{path}:{node.lineno}"
+        place, first = places.setdefault(body, (here, node))
+        if place != here and says_much(node) and says_much(first):
+            yield f"{here}: {node.name} is a copy of {place}"
 
 
 REFUSED = [

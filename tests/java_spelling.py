@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 from typing import Any
@@ -21,15 +22,16 @@ def own_names(kind: Any) -> list[str]:
 
 def fields_of(kind: type) -> set[str]:
     """Return the fields that a class and its bases declare, or assign to self."""
-    fields: set[str] = set()
-    for base in kind.__mro__:
-        if base.__module__.partition(".")[0] in ("nd", "nn", "optimize"):
-            body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
-            assert isinstance(body, ast.ClassDef)
-            fields |= {ast.unparse(one.target) for one in body.body if isinstance(one, ast.AnnAssign)}
-            fields |= {
-                node.attr for node in ast.walk(body)
-                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-                and isinstance(node.value, ast.Name) and node.value.id == "self"
-            }  # fmt: skip
-    return fields
+    ours = [base for base in kind.__mro__ if base.__module__.partition(".")[0] in ("nd", "nn", "optimize")]
+    return set().union(*map(_fields_of_its_own, ours))
+
+
+@functools.cache
+def _fields_of_its_own(kind: type) -> set[str]:
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return {ast.unparse(one.target) for one in body.body if isinstance(one, ast.AnnAssign)} | {
+        node.attr for node in ast.walk(body)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name) and node.value.id == "self"
+    }  # fmt: skip

@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, class_table, classes, last_name, library, nodes
+from tests.source_files import FUNCTIONS, class_table, classes, last_name, library, nodes, walk
 
 LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}  # which are public
@@ -23,7 +23,7 @@ def _defined(definition):
     names = {member.name for member in definition.body if isinstance(member, (*FUNCTIONS, ast.ClassDef))}
     for member in definition.body:
         targets = getattr(member, "targets", []) + ([member.target] if _gives_value(member, definition) else [])
-        names |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+        names |= {name.id for target in targets for name in walk(target) if isinstance(name, ast.Name)}
     return names
 
 
@@ -42,7 +42,7 @@ def _stored(definition):
     """Return the names that a class's methods give to attributes of their first parameter."""
     stores = set()
     for method in (member for member in definition.body if isinstance(member, FUNCTIONS)):
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value, method):
                 stores.add(node.attr)
     return stores

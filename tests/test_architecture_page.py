@@ -1,6 +1,7 @@
 """docs/architecture.md: its links lead to what they name, and a step goes through those functions in that order."""
 
 import ast
+import functools
 import pathlib
 import re
 import sys
@@ -23,6 +24,7 @@ def named_in(text):
     return LINK.findall(text)
 
 
+@functools.cache
 def defined_in(path):
     """Return the classes, functions and methods of a module, as ``Class.method``."""
     names = set()

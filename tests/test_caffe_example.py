@@ -49,6 +49,7 @@ def test_it_explains_itself(run_example):
         assert option in text
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_bits_of_one_without_a_stop(run_example, tmp_path):
     """And the graph has the outputs of the net."""
     run_example("--folder", "stopped", "--iterations", "2")

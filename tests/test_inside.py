@@ -12,6 +12,9 @@ SHADE = 3 / 255
 TABLE = "| the article | here | where |"
 
 
+LONG = {"net.md"}  # which takes seconds
+
+
 def of_pages(test):
     return pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])(test)
 
@@ -20,7 +23,9 @@ def test_there_are_five():
     assert {page.name for page in PAGES} >= {"fit.md", "backprop.md", "lenet.md", "loop.md", "net.md"}
 
 
-@of_pages
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG)) for page in PAGES]
+)
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()

@@ -1,6 +1,7 @@
 """What is written under a name is what its ending says, or it is refused; of every method that writes a file."""
 
 import ast
+import functools
 import io
 import zipfile
 
@@ -18,7 +19,7 @@ from nn.cli import main
 from nn.dl4j import CollectScoresIterationListener, MiniBatchFileDataSetIterator, ModelSerializer, Nd4j
 from optimize import CheckpointListener, HtmlReportListener, TensorBoardListener
 from optimize.earlystopping import LocalFileModelSaver
-from tests.source_files import library, parse
+from tests.source_files import library, nodes
 
 X = np.ones((4, 2), "float32")
 LAYERS = (DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2, activation="softmax"))
@@ -51,6 +52,7 @@ def with_normalizer(path, net):
         raise
 
 
+@functools.cache
 def trace_of(net):
     """Return a trace of a step of the network."""
     return net.trace(X, np.eye(2, dtype="float32")[[0, 1, 1, 0]])
@@ -139,7 +141,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
         (path, node)
         for path, text in library()
         if "replacing(" in text
-        for node in ast.walk(parse(text))
+        for node in nodes(text)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "replacing"
     ]
     assert [path for path, node in calls if len(node.args) != 3] == []

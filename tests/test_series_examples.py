@@ -18,6 +18,7 @@ def run_example(example, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout
 
 
+@pytest.mark.slow
 def test_charts_of_different_lengths_are_told_apart(request):
     text = run_example(CLASSIFICATION, "--backend", request.config.getoption("--backend") or "numpy")
     assert float(re.search(r"accuracy on 300 held-out series: ([\d.]+)", text)[1]) >= ACCURACY

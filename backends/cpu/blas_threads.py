@@ -41,6 +41,7 @@ class BlasThreads:
 
     def count(self) -> int | None:
         """Return the number of threads that it uses now, None when it cannot be asked."""
+        len(self.holders)  # whoever was interrupted has the number restored by now
         return None if self._functions is None else self._functions[0]()
 
     @property
@@ -49,7 +50,10 @@ class BlasThreads:
         return len(self.holders) > 0
 
     def hold(self) -> Holder:
-        """Ask for one thread until `release`, or until nobody refers to the holder that is returned."""
+        """Ask for one thread until `release`.
+
+        Where nobody refers to the holder that is returned any more, the next call of any method here is what ends it.
+        """
         holder = self.holders.add()
         if self._functions is not None:
             get, put = self._functions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -17,8 +18,16 @@ _REDUCES_BY_INPUT = 18
 _SHAPES_OF_SOME = 15
 """Opset from which Shape gives the lengths of some of the axes."""
 
+_MOST_OF_SHAPES = 64
+"""Numbers of a constant from which shapes may follow."""
+
 Step = Callable[[Sequence[str], Sequence[str]], tuple[Sequence[str], Sequence[str]]]
 """A time step: from states and what comes in to the states after it and what goes out."""
+
+
+def is_small(tensor: Any) -> bool:
+    """Tell whether a constant, a TensorProto, may be one from which shapes follow, not a parameter of any size."""
+    return math.prod(tensor.dims) <= _MOST_OF_SHAPES
 
 
 def onnx_package(who: str) -> ModuleType:
@@ -195,15 +204,15 @@ class OnnxDraft:
             self._types |= self._types_behind(node)
         self._inferred = len(self.nodes)
         kind = self._types.get(tensor)
-        known = kind is not None and kind.tensor_type.HasField("shape")
-        return len(kind.tensor_type.shape.dim) if known else None
+        if kind is None or not kind.tensor_type.HasField("shape"):
+            return None
+        return len(kind.tensor_type.shape.dim)
 
     def _types_behind(self, node: Any) -> dict[str, Any]:
         onnx = self._onnx
-        constants = {name: self.tensors[name] for name in node.input if name in self.tensors}
-        kinds = {
-            name: self._helper.make_tensor_type_proto(one.data_type, list(one.dims)) for name, one in constants.items()
-        }
+        read = {name: self.tensors[name] for name in node.input if name in self.tensors}
+        kinds = {name: self._helper.make_tensor_type_proto(one.data_type, list(one.dims)) for name, one in read.items()}
+        constants = {name: one for name, one in read.items() if is_small(one)}
         kinds |= {name: self._types[name] for name in node.input if name in self._types}
         schema = onnx.defs.get_schema(node.op_type, self.opset)
         opsets = [self._helper.make_opsetid("", self.opset)]

@@ -199,16 +199,21 @@ class Drawing:
 
     def _channels_first(self, tensor: str, number: int, rank: int) -> str:
         kind = self.conf.formats.inputs[number]
-        if not channels_last(kind) or rank != len(kind or ""):
+        if not self._is_turned(kind, rank):
             return tensor
         return self.draft.node(
             "Transpose", [tensor], f"{tensor}/channels_first", perm=[0, rank - 1, *range(1, rank - 1)]
         )
 
+    @staticmethod
+    def _is_turned(kind: str | None, rank: int) -> bool:
+        """Tell whether users see the channels last; rows have no such order, whatever a layer says."""
+        return channels_last(kind) and rank == len(kind or "")
+
     def _as_seen(self, tensor: str, kind: str | None, name: str) -> str:
         """Return an output in the order of axes that users see, under a name of its own."""
         wanted = f"{name}_out" if name in self.inputs else name
-        if not channels_last(kind) or self.draft.rank(tensor) not in (None, len(kind or "")):
+        rank = self.draft.rank(tensor) or len(kind or "")
+        if not self._is_turned(kind, rank):
             return tensor if tensor == name else self.draft.node("Identity", [tensor], wanted)
-        rank = len(kind or "")
         return self.draft.node("Transpose", [tensor], wanted, perm=[0, *range(2, rank), 1])

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError
 
+from .draft import is_small
+
 if TYPE_CHECKING:
     from .drawing import Drawing
-
-_LARGEST_FOLDED = 1024
-"""Bytes of a constant from which shapes may follow."""
 
 
 def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: Drawing) -> None:
@@ -29,8 +28,8 @@ def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: D
     """
     bare, make = onnx.ModelProto(), onnx.helper.make_tensor_value_info
     bare.CopyFrom(model)
-    bare.graph.initializer.extend(one for one in tensors if len(one.raw_data) <= _LARGEST_FOLDED)
-    large = (one for one in tensors if len(one.raw_data) > _LARGEST_FOLDED)
+    bare.graph.initializer.extend(filter(is_small, tensors))
+    large = (one for one in tensors if not is_small(one))
     bare.graph.input.extend(make(one.name, one.data_type, one.dims) for one in large)
     try:
         inferred = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True).graph.output

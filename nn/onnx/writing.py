@@ -79,9 +79,9 @@ def onnx_model(
     graph = helper.make_graph(draft.nodes, type(network).__name__, inputs, outputs)
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="ndwright")
-    tensors = list(draft.tensors.values())
-    tell_shapes(onnx, model, tensors, drawing)
-    model.graph.initializer.extend(tensors)
+    tell_shapes(onnx, model, list(draft.tensors.values()), drawing)
+    for name in list(draft.tensors):  # a copy each, of which the first is given back at once
+        model.graph.initializer.append(draft.tensors.pop(name))
     return model
 
 

@@ -7,6 +7,7 @@ from backends.cpu.channel_groups import GroupsSaved
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.generic.window import Window
 from tests.backends.onednn.oracles import bias_gradient, convolved, kernel_gradient, spread
+from tests.cells import wide_values
 from tests.stand_ins import TOLERANCE, as_input
 
 WINDOWS = {
@@ -50,7 +51,7 @@ def held(backend, found, oracle, hosts, dtype):
 
 
 @pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("with_bias", [True, False])
+@pytest.mark.parametrize("with_bias", wide_values([True, False], 1))
 def test_convolution_and_its_gradients(any_backend, dtype, order, window, groups, with_bias):
     count, n_out, channels = GROUPS[groups]
     shapes = (

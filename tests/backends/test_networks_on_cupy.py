@@ -16,6 +16,7 @@ from nn import (
     SubsamplingLayer,
 )
 from optimize import Adam, CollectScoresListener, Nesterovs
+from tests.cells import wide_values
 from tests.stand_ins import make_backend
 from tests.test_java_reference import lenet
 
@@ -52,7 +53,7 @@ def train(backend, conf, path):
         return scores.scores, nd.to_host(again.params()), nd.to_host(again.output(BATCHES[0].features)), accuracy
 
 
-@pytest.mark.parametrize("pooling", ["max", "avg", "pnorm"])
+@pytest.mark.parametrize("pooling", wide_values(["max", "avg", "pnorm"], 1))
 @pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.05), Adam(0.01)], ids=["nesterovs", "adam"])
 def test_training_gives_numpys_numbers(pooling, updater, any_backend, tmp_path):
     conf = network(pooling, updater)

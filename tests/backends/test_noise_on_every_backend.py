@@ -34,7 +34,7 @@ from optimize import (
     StepSchedule,
     UnitNormConstraint,
 )
-from tests.cells import every_row
+from tests.cells import every_row, wide_values
 
 RNG = np.random.default_rng(35)
 FALLING = MapSchedule("iteration", {0: 0.9, 2: 0.6, 5: 0.2})
@@ -59,7 +59,7 @@ CONSTRAINTS = {
     "several": {"constrain_weights": [NonNegativeConstraint(), MaxNormConstraint(0.4)]},
 }
 every_noise = pytest.mark.parametrize("name", NOISES)
-every_kind = pytest.mark.parametrize("name", [*NOISES, *CONSTRAINTS])
+every_kind = pytest.mark.parametrize("name", wide_values([*CONSTRAINTS, *NOISES], 7))
 
 
 def conf(settings, p=0.7):

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import nd
+from tests.cells import wide_values
 from tests.nn.layers.test_outputs_at_work import NETWORKS, batches_of, train
 from tests.stand_ins import make_backend
 
 CLOSE = 1e-5
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", wide_values(NETWORKS, 3))
 def test_training_gives_numpys_numbers(name, any_backend):
     batches = batches_of(name)
     found = []

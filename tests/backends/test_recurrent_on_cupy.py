@@ -20,6 +20,7 @@ from nn import (
     SimpleRnn,
 )
 from optimize import Adam, CollectScoresListener
+from tests.cells import wide_values
 from tests.stand_ins import make_backend
 
 N, C, T, OUT, LENGTH = 4, 3, 7, 2, 3
@@ -65,7 +66,7 @@ def train(backend, layer, length, masked):
 
 @pytest.mark.parametrize("masked", [pytest.param(False, marks=pytest.mark.slow), True], ids=["whole", "masked"])
 @pytest.mark.parametrize(
-    ("name", "length"), [*((name, None) for name in LAYERS), *((name, LENGTH) for name in STATEFUL)]
+    ("name", "length"), wide_values([*((name, None) for name in LAYERS), *((name, LENGTH) for name in STATEFUL)], 4)
 )
 def test_training_gives_numpys_numbers(name, length, masked, any_backend):
     theirs = train(any_backend, LAYERS[name], length, masked)

@@ -8,7 +8,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import every_kind
+from tests.nn.layers.test_every_layer import some_kinds
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(6, 4)).astype(np.float32)
@@ -25,7 +25,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
-@every_kind
+@some_kinds
 def test_every_call_of_a_step_gives_its_outputs_again(case, dtype):
     with nd.use_backend(NumpyBackend(threads=1)):
         net = network(case, dtype=dtype)

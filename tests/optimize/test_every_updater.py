@@ -187,6 +187,7 @@ def test_steps_equal_the_float64_oracle(backend, dtype, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.numpy_first
 def test_chunks_make_no_difference(backend, dtype, name, monkeypatch):
     updater = CASES[name].hands[0].updater
     segments = [Segment(0, 9, updater, REGULARIZATION), Segment(9, 11, updater), Segment(11, 23, updater)]
@@ -229,6 +230,7 @@ def _state_of_one(updater, element):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.numpy_first
 def test_resumed_training_equals_uninterrupted(backend, dtype, name):
     updater = CASES[name].hands[0].updater
     segments = [Segment(0, 9, updater, REGULARIZATION), Segment(9, 20, Sgd(0.01)), Segment(20, 23, updater)]

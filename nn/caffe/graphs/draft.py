@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nd import ConfigurationError
 from nd.typing import Array
 
+from ...conf.growing import GrowingGraph
 from ...conf.nodes import Source
 from ...layers import FrozenLayerWithBackprop
-from ...vertices import ReshapeVertex, ScaleVertex
+from ...vertices import ReshapeVertex
 from ..layers.base import Shape
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Part(NamedTuple):
     shape: Shape
 
 
-class GraphDraft:
+class GraphDraft(GrowingGraph):
     """Vertices, what comes into them, and their parameters.
 
     Parameters
@@ -54,10 +55,8 @@ class GraphDraft:
     """
 
     def __init__(self, net: Net) -> None:
+        super().__init__()
         self.net = net
-        self.inputs: dict[str, Shape] = {}
-        self.nodes: dict[str, tuple[Any, ...]] = {}
-        self.arrays: dict[str, dict[str, Array]] = {}
         self.refused: dict[str, str] = {}
         self.losses: list[str] = []
         self.notes: list[str] = []
@@ -80,32 +79,6 @@ class GraphDraft:
             elif reader.message.type not in REPORTING:
                 return True
         return False
-
-    def add(self, wanted: str, conf: Any, inputs: Iterable[str], arrays: dict[str, Array] | None = None) -> str:
-        """Add a vertex, under another name where that one is taken; return its name."""
-        name, number = wanted, 1
-        while name in self.nodes or name in self.inputs:
-            number += 1
-            name = f"{wanted}#{number}"
-        names: list[str] = []
-        for source in inputs:  # a vertex that reads another one twice is unknown to Java
-            again = f"{name}/again{len(names)}"
-            names.append(self.add(again, ScaleVertex(1.0), [source]) if source in names else source)
-        self.nodes[name] = (conf, *names)
-        if arrays:
-            self.arrays[name] = arrays
-        return name
-
-    def above(self, outputs: Iterable[str]) -> set[str]:
-        """Return the inputs and vertices that some vertices need, with them."""
-        needed: set[str] = set()
-        waiting = list(outputs)
-        while waiting:
-            name = waiting.pop()
-            if name not in needed:
-                needed.add(name)
-                waiting += self.nodes[name][1:] if name in self.nodes else ()
-        return needed
 
     def is_input(self, node: str) -> bool:
         """Tell whether a node has the numbers of an input, in its own or in another shape."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from .known import Known
 from .ops import Op, OpGraph
+from .scans import scanned
 
 CLOSE = 1e-4
 """Of constants as exporters round them."""
@@ -246,12 +247,12 @@ def clipped(graph: OpGraph, known: Known, op: Op) -> bool:
 def product_of_matrices(graph: OpGraph, known: Known, op: Op) -> bool:
     """Put a Dense in the place of a product with a constant matrix."""
     shape = known.shape(op.inputs[1])
-    if known.is_constant(op.inputs[0]) or known.array(op.inputs[1]) is None or shape is None or len(shape) != 2:
+    if known.is_constant(op.inputs[0]) or not known.is_settled(op.inputs[1]) or shape is None or len(shape) != 2:
         return False
     if op.op == "MatMul":
         return put(graph, known, op, "Dense", op.inputs)
     bias = known.shape(op.input(2)) if op.input(2) else ()
-    plain = not op.attribute("transA", 0) and (not op.input(2) or known.array(op.input(2)) is not None)
+    plain = not op.attribute("transA", 0) and (not op.input(2) or known.is_settled(op.input(2)))
     if not plain or bias is None or any(size != (1, 1) for size in bias[:-1]):
         return False
     return put(graph, known, op, "Dense", op.inputs, **op.attributes)
@@ -262,7 +263,7 @@ def sum_with_bias(graph: OpGraph, known: Known, op: Op) -> bool:
     match = Match(graph, known)
     for name, bias in (op.inputs, op.inputs[::-1]) if len(op.inputs) == 2 else ():
         dense, shape = match.writer(name, "Dense"), known.shape(bias)
-        if dense is None or dense.input(2) or known.array(bias) is None or graph.only_reader(name) is not op:
+        if dense is None or dense.input(2) or not known.is_settled(bias) or graph.only_reader(name) is not op:
             continue
         behind = known.shape(name)
         if shape is None or behind is None or known.shape(op.output) != behind:
@@ -301,6 +302,7 @@ FUSIONS: dict[str, tuple[Callable[[OpGraph, Known, Op], bool], ...]] = {
     "Gemm": (product_of_matrices,),
     "MatMul": (product_of_matrices,),
     "Mul": (gated, clipped),
+    "Scan": (scanned,),
     "Where": (chosen,),
 }
 """Last operator of a pattern -> what looks for it, sorted."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from nd import ConfigurationError
 from nd.typing import HostArray
 
+from ...conf.growing import GrowingGraph
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, channels_last
-from ...vertices import ReshapeVertex, ScaleVertex
+from ...vertices import ReshapeVertex
 from ..vertices import OnnxVertex
 from .known import Size
 from .layout import Axes, Factors, Step, Value
@@ -19,7 +21,11 @@ Arrays = dict[str, Callable[[], HostArray]]
 FORMATS = {3: SERIES, 4: IMAGES, 5: VOLUMES}
 
 
-class GraphDraft:
+class NotSaid(ConfigurationError):
+    """No layer says a node; an OnnxVertex may."""
+
+
+class GraphDraft(GrowingGraph):
     """Vertices, what comes into them, and their parameters.
 
     Parameters
@@ -41,10 +47,9 @@ class GraphDraft:
     """
 
     def __init__(self, inputs: dict[str, tuple[Size, ...]], turned: set[str]) -> None:
+        super().__init__()
         self.factors, self.turned = Factors(), turned
-        self.inputs = {name: self._input(name, shape) for name, shape in inputs.items()}
-        self.nodes: dict[str, tuple[Any, ...]] = {}
-        self.arrays: dict[str, Arrays] = {}
+        self.inputs: dict[str, Value] = {name: self._input(name, shape) for name, shape in inputs.items()}
         self.wanted: set[str] = set()
 
     def _input(self, name: str, shape: tuple[Size, ...]) -> Value:
@@ -54,35 +59,9 @@ class GraphDraft:
         tag = FORMATS[value.rank][1]
         return value._replace(inner=tuple(value.inner[axis] for axis in axes_inward(tag, value.rank)), tag=tag)
 
-    def add(self, wanted: str, conf: Any, inputs: Iterable[str], arrays: Arrays | None = None) -> str:
-        """Add a vertex, under another name where that one is taken; return its name."""
-        name, number = wanted, 1
-        while name in self.nodes or name in self.inputs:
-            number += 1
-            name = f"{wanted}#{number}"
-        names: list[str] = []
-        for source in inputs:  # a vertex that reads another one twice is unknown to Java
-            again = f"{name}/again{len(names)}"
-            names.append(self.add(again, ScaleVertex(1.0), [source]) if source in names else source)
-        self.nodes[name] = (conf, *names)
-        if arrays:
-            self.arrays[name] = arrays
-        return name
-
     def readers(self) -> Counter[str]:
         """Count the vertices that read each one."""
         return Counter(source for _, *sources in self.nodes.values() for source in sources)
-
-    def above(self, outputs: Iterable[str]) -> set[str]:
-        """Return the inputs and vertices that some vertices need, with them."""
-        needed: set[str] = set()
-        waiting = list(outputs)
-        while waiting:
-            name = waiting.pop()
-            if name not in needed:
-                needed.add(name)
-                waiting += self.nodes[name][1:] if name in self.nodes else ()
-        return needed
 
     def are_examples(self, axis: Sequence[int]) -> bool:
         """Tell whether an axis is that of the examples, the first one of an input; of new axes by their length."""
@@ -143,7 +122,10 @@ class GraphDraft:
             conf: Any = ReshapeVertex(-1, *(size[0] for size in shape[1:]))
         else:
             open_axes = [at for at, axis in enumerate(axes) if self.has_examples(axis)]
-            tag, conf = None, OnnxVertex("Reshape", {}, {1: target_of(before, shape, open_axes)})
+            target = target_of(before, shape, open_axes)
+            if target.count(-1) > 1:
+                raise NotSaid("several sizes of its array are open")
+            tag, conf = None, OnnxVertex("Reshape", {}, {1: target})
         return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=axes, tag=tag)
 
     def has_examples(self, axis: Sequence[int]) -> bool:
@@ -167,4 +149,4 @@ def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[
     return [0 if stays[axis] else -1 if axis in opened else size[0] for axis, size in enumerate(shape)]
 
 
-__all__ = ["FORMATS", "Arrays", "GraphDraft", "target_of"]
+__all__ = ["FORMATS", "Arrays", "GraphDraft", "NotSaid", "target_of"]

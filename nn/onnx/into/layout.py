@@ -95,17 +95,25 @@ class Factors:
         for size in shape:
             axis: list[int] = []
             while self.size(axis) != size:
-                missing = _quotient(size, self.size(axis))
-                if not waiting or missing is None:
+                cut = self._fitted(value, waiting, _quotient(size, self.size(axis)))
+                if cut is None:
                     return None
-                if _quotient(missing, self.sizes[waiting[0]]) is None:
-                    rest = _quotient(self.sizes[waiting[0]], missing)
-                    if rest is None:
-                        return None
-                    value, waiting[:1] = self._cut(value, waiting[0], (missing, rest))
+                value = cut
                 axis.append(waiting.pop(0))
             axes.append(tuple(axis) or (self.new((1,) * len(size)),))
         return None if waiting else value._replace(axes=tuple(axes))
+
+    def _fitted(self, value: Value, waiting: list[int], missing: Size | None) -> Value | None:
+        """Return a tensor whose first factor that waits goes into a length, cut where it is too long; None if none."""
+        if not waiting or missing is None:
+            return None
+        if _quotient(missing, self.sizes[waiting[0]]) is not None:
+            return value
+        rest = _quotient(self.sizes[waiting[0]], missing)
+        if rest is None:
+            return None
+        value, waiting[:1] = self._cut(value, waiting[0], (missing, rest))
+        return value
 
     def _cut(self, value: Value, factor: int, sizes: Sequence[Size]) -> tuple[Value, list[int]]:
         parts = [self.new(size) for size in sizes]
@@ -135,7 +143,7 @@ class Factors:
         places = self._same_axes(value.inner, groups)
         if places is not None:
             return [Step(None, places)]
-        blocks = tuple(_blocks(order, wanted))
+        blocks = tuple(self._blocks(order, wanted))
         cut = self.shape(blocks)
         perm = tuple(sorted(range(len(blocks)), key=lambda at: wanted.index(blocks[at][0])))
         first = None if cut == self.shape(value.inner) else blocks
@@ -143,6 +151,19 @@ class Factors:
         if tuple(cut[at] for at in perm) != wanted_shape:
             steps.append(Step(groups, None))
         return steps
+
+    def _blocks(self, order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return runs of factors that stay together; the first one, and open lengths, stay alone."""
+        following = dict(pairwise(wanted))
+        blocks: list[list[int]] = []
+        for factor in order:
+            last = blocks[-1][-1] if len(blocks) > 1 else None
+            alone = len(set(self.sizes[factor])) > 1 or (last is not None and len(set(self.sizes[last])) > 1)
+            if last is not None and following.get(last) == factor and not alone:
+                blocks[-1].append(factor)
+            else:
+                blocks.append([factor])
+        return [tuple(block) for block in blocks]
 
     def _same_axes(self, inner: Axes, groups: Axes) -> tuple[int, ...] | None:
         """Return the order of the array's axes that gives the groups; None where it has other axes."""
@@ -157,18 +178,6 @@ class Factors:
             left.remove(same[0])
             places.append(same[0])
         return tuple(places)
-
-
-def _blocks(order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return runs of factors that stay together."""
-    following = dict(pairwise(wanted))
-    blocks: list[list[int]] = []
-    for factor in order:
-        if blocks and following.get(blocks[-1][-1]) == factor:
-            blocks[-1].append(factor)
-        else:
-            blocks.append([factor])
-    return [tuple(block) for block in blocks]
 
 
 def _product(sizes: Sequence[Size]) -> Size:

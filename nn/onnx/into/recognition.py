@@ -76,6 +76,8 @@ RECOGNISERS = {
     "Upsample": "shapes:resize",
 }
 """Operator, of the file or of `simplify` -> module and function, sorted."""
+NEWEST_FORM = {"Gelu": 20, "LayerNormalization": 17}
+"""Operators that `simplify` puts into models of older opsets, which had none -> the first that has."""
 RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
 MOVING = frozenset({"Gather", "GatherND", "Reshape", "ScatterElements", "Slice", "Transpose"})
 """Operators behind which an axis of the same length may be another one."""
@@ -169,12 +171,11 @@ class Recognition:
                 f"{self.file.name}: every output must depend on an input, got {name!r}, which is a constant. Export "
                 "the model without it."
             )
-        wanted = value.axes
-        if channels_last(value.tag) and len(value.inner) == len(value.axes):
-            wanted = tuple(value.axes[axis] for axis in axes_inward(value.tag, len(wanted)))
-        if not self.draft.factors.is_arranged(value, wanted):
-            value = self.draft.in_file_order(value)
-        elif channels_last(value.tag) and len(value.inner) != len(value.axes):
+        turned, wanted = channels_last(value.tag), value.axes
+        whole = len(value.inner) == len(wanted)
+        if turned and whole:
+            wanted = tuple(wanted[axis] for axis in axes_inward(value.tag, len(wanted)))
+        if not self.draft.factors.is_arranged(value, wanted) or (turned and not whole):
             value = self.draft.in_file_order(value)
         if value.node in self.draft.inputs or value.node in self.outputs:
             return self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])
@@ -206,7 +207,13 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     made: list[Value | None] = [None] * len(op.outputs)
     for at in used:
         conf = OnnxVertex(
-            op.op, attributes, constants, piece.opset, at, max(1, len(op.outputs)), trained=_trained(piece, constants)
+            op.op,
+            attributes,
+            constants,
+            max(piece.opset, NEWEST_FORM.get(op.op, 0)),
+            at,
+            max(1, len(op.outputs)),
+            trained=_trained(piece, constants),
         )
         node = piece.draft.add(op.outputs[at], conf, nodes)
         made[at] = _kept(piece, piece.factors.fresh(node, piece.shape(op.outputs[at])), at)

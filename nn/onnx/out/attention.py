@@ -52,7 +52,7 @@ def recurrent(layer: NodeDraft) -> str:
         taken = layer.node("MatMul", taken, Wo) if Wo else taken
         return (layer.node("MatMul", taken, RW),), (a,)
 
-    shape = layer.node("Concat", draft.lengths(x, 0, 1), draft.ints(width), axis=0)
+    shape = layer.node("Concat", draft.lengths(x, 0, 1, f"{layer.name}/Shape"), draft.ints(width), axis=0)
     start = layer.node("Expand", 0.0, shape)
     _, out = draft.scan(add, [start], [sums], f"{layer.name}/Scan")
     return layer.node("Transpose", out, perm=[1, 2, 0])

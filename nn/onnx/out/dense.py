@@ -102,9 +102,9 @@ def nothing(layer: NodeDraft) -> str:
 
 
 def _product(layer: NodeDraft, W: str, b: str) -> str:
-    """Return x W + b, without b where there is none."""
+    """Return x W + b, without b where there is none; W lies as in the network's vector, so that nothing is copied."""
     bias = [layer.param(b, shape=(-1,))] if b in layer.params else []
-    return layer.node("Gemm", layer.x, layer.param(W), *bias)
+    return layer.node("Gemm", layer.x, layer.param(W, 1, 0), *bias, transB=1)
 
 
 def _normalized(layer: NodeDraft) -> str:

@@ -29,11 +29,18 @@ def _leaky(f: Add, activation: Any, z: str) -> str:
     return f("Add", f("Relu", z), f("Mul", f("Min", z, 0.0), activation.alpha))
 
 
+def _soft_plus(f: Add, z: str) -> str:
+    """Return ln(1 + exp(z)): onnxruntime's operator is infinite above 709."""
+    return f("Add", f("Relu", z), f("Log", f("Add", f("Exp", f("Neg", f("Abs", z))), 1.0)))
+
+
 DOUBLE: dict[str, Callable[[Any, Any, str], str]] = {
     "ELU": _elu,
     "HardSigmoid": lambda f, activation, z: f("Clip", f("Add", f("Mul", z, 0.2), 0.5), 0.0, 1.0),
     "LeakyReLU": _leaky,
+    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", _soft_plus(f, z))),
     "SELU": _selu,
+    "SoftPlus": lambda f, activation, z: _soft_plus(f, z),
     "SoftSign": lambda f, activation, z: f("Div", z, f("Add", f("Abs", z), 1.0)),
     "ThresholdedReLU": lambda f, activation, z: f("Where", f("Greater", z, activation.theta), z, 0.0),
 }

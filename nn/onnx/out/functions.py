@@ -11,7 +11,7 @@ from nd.activations import Activation
 from ...terms.data_formats import channels_last
 from ..draft import OnnxDraft
 from .double import DOUBLE
-from .node_draft import NodeDraft, NotInOnnx
+from .node_draft import AddsNodes, NodeDraft, NotInOnnx
 
 LAST = -1
 CHANNELS = 1
@@ -73,8 +73,8 @@ def normal(layer: NodeDraft, x: str, gain: str) -> str:
     return layer.node("Mul", layer.node("Div", centered, layer.node("Sqrt", varies)), gain)
 
 
-class Formula:
-    """Adds nodes that are named after a layer.
+class Formula(AddsNodes):
+    """Adds the nodes of a formula, by being called.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class Formula:
         self.draft, self.name, self.axis = draft, name, axis
 
     def __call__(self, op: str, *inputs: str | float, **attributes: Any) -> str:
-        """Add a node with one output; return that. Numbers among the inputs are constants of the network's dtype."""
-        return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
+        """Do what `node` does."""
+        return self.node(op, *inputs, **attributes)
 
 
 Function = Callable[[Formula, Any, str], str]
@@ -118,14 +118,6 @@ def _rational_tanh(f: Formula, activation: Any, z: str) -> str:
     return f("Mul", f("Sign", z), f("Mul", f("Div", q, f("Add", q, 1.0)), 1.7159))
 
 
-def _soft_plus(f: Formula, z: str) -> str:
-    if f.draft.dtype == "float32":
-        return f("Softplus", z)
-    # In onnxruntime Softplus of doubles above 709 is infinite.
-    rest = f("Log", f("Add", f("Exp", f("Neg", f("Abs", z))), 1.0))
-    return f("Add", f("Relu", z), rest)
-
-
 def _relu(f: Formula, activation: Any, z: str) -> str:
     threshold, slope, most = activation.threshold or 0.0, activation.negative_slope or 0.0, activation.max
     if not threshold and not slope:
@@ -144,7 +136,7 @@ FUNCTIONS: dict[str, Function] = {
     "HardTanh": lambda f, activation, z: f("Clip", z, -1.0, 1.0),
     "Identity": lambda f, activation, z: z,
     "LeakyReLU": lambda f, activation, z: f("LeakyRelu", z, alpha=activation.alpha),
-    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", _soft_plus(f, z))),
+    "Mish": lambda f, activation, z: f("Mul", z, f("Tanh", f("Softplus", z))),
     "RReLU": lambda f, activation, z: f("Max", z, (activation.l + activation.u) / 2.0),
     "RationalTanh": _rational_tanh,
     "ReLU": _relu,
@@ -152,7 +144,7 @@ FUNCTIONS: dict[str, Function] = {
     "RectifiedTanh": lambda f, activation, z: f("Relu", f("Tanh", z)),
     "SELU": lambda f, activation, z: f("Selu", z, alpha=activation.alpha, gamma=activation.scale),
     "Sigmoid": _plain("Sigmoid"),
-    "SoftPlus": lambda f, activation, z: _soft_plus(f, z),
+    "SoftPlus": _plain("Softplus"),
     "SoftSign": _plain("Softsign"),
     "Softmax": lambda f, activation, z: f("Softmax", z, axis=f.axis),
     "Swish": lambda f, activation, z: f("Mul", z, f("Sigmoid", z)),

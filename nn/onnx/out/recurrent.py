@@ -138,7 +138,9 @@ def _scan(layer: NodeDraft, cell: Cell, x: str, side: Side, masks: Sequence[str]
     layer = layer.around(layer.conf, side.params)
     draft, width = layer.draft, cell.width(side.params)
     sums = cell.of_input(layer, x)
-    shape = draft.node("Concat", [draft.lengths(x, 1, 2), draft.ints(width)], f"{layer.name}/shape", axis=0)
+    shape = draft.node(
+        "Concat", [draft.lengths(x, 1, 2, f"{layer.name}/Shape"), draft.ints(width)], f"{layer.name}/shape", axis=0
+    )
     start = draft.node("Expand", [0.0, shape], f"{layer.name}/start")
     step = cell.step(layer)
     states = [start] * cell.states

@@ -71,7 +71,7 @@ def last_that_counts(layer: NodeDraft, a: str, mask: str | None) -> str:
     if mask is None:
         return layer.node("Gather", a, draft.integer(-1), axis=2)
     zero, one = (draft.integer(number) for number in (0, 1))
-    length = layer.node("Squeeze", draft.lengths(mask, 1, 2), draft.ints(0))
+    length = layer.node("Squeeze", draft.lengths(mask, 1, 2, f"{layer.name}/Shape"), draft.ints(0))
     numbers = layer.node("Cast", layer.node("Range", zero, length, one), to=draft.word(draft.dtype))
     last = layer.node("ArgMax", layer.node("Mul", mask, numbers), axis=1, keepdims=1)
     return layer.node("GatherND", layer.node("Transpose", a, perm=[0, 2, 1]), last, batch_dims=1)
@@ -81,7 +81,7 @@ def time_distributed(layer: NodeDraft) -> str:
     """TimeDistributed: the layer inside over rows ``[N * T, C]``."""
     draft = layer.draft
     steps = layer.node("Transpose", layer.x, perm=[0, 2, 1])
-    sizes = [draft.lengths(steps, 0, 2), draft.ints(-1)]
+    sizes = [draft.lengths(steps, 0, 2, f"{layer.name}/Shape"), draft.ints(-1)]
     mask = None if layer.mask is None else layer.node("Reshape", layer.mask, draft.ints(-1, 1))
     rows = layer.node("Flatten", steps, axis=2)
     out = layer_written(layer.around(layer.conf.inside, layer.params, rows, masks=(mask,), types=_of_rows(layer)))

@@ -99,6 +99,10 @@ class _Step:
         self._raise_refused()
         self._name_inputs(drawing)
         shapes = self._shapes(drawing.outputs)
+        self.refused += [
+            f"{name}: the sizes of an output are not known" for name in drawing.outputs if name not in shapes
+        ]
+        self._raise_refused()
         self.outputs["score"] = (self.network.dtype, [])
         self.outputs |= {name: (self.network.dtype, shapes[name]) for name in drawing.outputs}
         wanted = list(dict.fromkeys(of_nodes.values()))

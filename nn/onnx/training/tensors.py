@@ -52,6 +52,14 @@ class Tensor:
         """Return it in another shape: -1 for what is left, 0 for the size that it has there."""
         return self.op("Reshape", self.ints(*sizes))
 
+    def reshape_to(self, *parts: Tensor) -> Tensor:
+        """Return it in the shape that vectors of int64 are together."""
+        return self.op("Reshape", parts[0].op("Concat", *parts[1:], axis=0))
+
+    def lengths(self, axes: Sequence[int]) -> Tensor:
+        """Return the sizes of axes that follow one another, a vector of int64."""
+        return self.op("Shape", start=axes[0], end=axes[-1] + 1, dtype="int64")
+
     def reshape_as(self, other: Tensor) -> Tensor:
         """Return it in the shape of another tensor."""
         return self.op("Reshape", other.shape())

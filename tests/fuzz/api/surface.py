@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import importlib
 import inspect
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ def _is_ours(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).partition(".")[0] in PACKAGES
 
 
+@functools.cache
 def public() -> dict[str, Any]:
     """Return name -> function or class, each once, by the shortest module that exports it."""
     found: dict[int, tuple[str, Any]] = {}

@@ -28,6 +28,7 @@ def train(net, batches):
 
 @pytest.mark.parametrize("hands", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["defaults", "by hand"])
 @pytest.mark.parametrize("name", sorted(UPDATERS))
+@pytest.mark.numpy_first
 def test_saved_and_loaded_in_the_middle(backend, name, hands, tmp_path):
     for updater in [hand.updater for hand in CASES[name].hands] if hands else [UPDATERS[name]()]:
         whole = train(network(updater), BATCHES)

@@ -187,6 +187,7 @@ SCHEDULES = {
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("updater", [Adam, Nesterovs])
 @pytest.mark.parametrize("stop", [1, 2])
+@pytest.mark.numpy_first
 def test_training_goes_on_as_if_it_had_not_stopped(updater, schedule, stop, backend, tmp_path):
     """Bit for bit: three epochs of three minibatches, with a file in between."""
     whole, part = network(updater(SCHEDULES[schedule]())), network(updater(SCHEDULES[schedule]()))

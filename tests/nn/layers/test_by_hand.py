@@ -8,7 +8,7 @@ from nn import BatchNormalization, DenseLayer, FrozenLayer, InputType, NeuralNet
 from nn.layers.losses.output import OutputMixin
 from tests.cases.layers import make_features, make_labels
 from tests.layers_at_work import forward
-from tests.nn.layers.test_every_layer import SAMPLES, check_derivative, every_kind, make_network
+from tests.nn.layers.test_every_layer import SAMPLES, check_derivative, make_network, some_kinds
 from tests.ways_of_a_step import network_of
 
 RNG = np.random.default_rng(6)
@@ -54,7 +54,7 @@ class Computing:
         return forward(self.layer, self.x, self.case.draws)
 
 
-@every_kind
+@some_kinds
 def test_every_layer_gives_derivatives_and_leaves_the_network_as_it_is(case):
     net = make_network(case)
     nd.fill(net.flattened_gradients(), 7.0)
@@ -70,7 +70,7 @@ def test_every_layer_gives_derivatives_and_leaves_the_network_as_it_is(case):
     assert (nd.to_host(net.flattened_gradients()) == 7.0).all()
 
 
-@every_kind
+@some_kinds
 def test_every_layer_with_a_loss_takes_labels(case):
     net = make_network(case)
     layer = net.get_layer(0)
@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_refused(number, given, error, message):
         dense().get_layer(number).backprop_gradient(**given)
 
 
-@every_kind
+@some_kinds
 def test_what_every_layer_hands_out_is_nobody_elses(case):
     net = make_network(case)
     layer, x = net.get_layer(0), nd.create(make_features(case), dtype="float64")

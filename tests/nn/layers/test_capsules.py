@@ -79,6 +79,7 @@ def test_squash_and_its_gradient(scale, backend):
 # ---- the whole
 
 
+@pytest.mark.numpy_first
 def test_gradients_through_a_network_of_capsules(backend):
     net = capsule_network()
     x, y = RNG.normal(size=(2, 2, 9, 7)), RNG.uniform(size=(2, 2))

@@ -28,7 +28,7 @@ from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import every_row, run_all
 from tests.layers_at_work import forward
-from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_kind, make_network
+from tests.nn.layers.test_every_layer import ROWS, check_derivative, make_network, some_kinds
 from tests.step_plans import recorded, split_small_minibatches, workers_of
 
 N = 8  # examples in a minibatch
@@ -155,7 +155,7 @@ MASK_CHECKS = (
 )
 
 
-@every_kind
+@some_kinds
 def test_masked_examples(case):
     run_all("checks", {check.__name__: functools.partial(check, case) for check in MASK_CHECKS})
 
@@ -205,7 +205,7 @@ def test_pooling_sees_only_the_places_that_count(kind, shape):
 # ---- parts of a minibatch
 
 
-@every_kind
+@some_kinds
 def test_parts_give_what_the_whole_gives(case, eager_to_split):
     with nd.use_backend(Unrecorded(threads=1)) as whole_backend:
         whole_backend.plan_work = lambda examples, work: nd.WorkPlan(((slice(0, examples),),), False, True)
@@ -229,7 +229,7 @@ def test_parts_give_what_the_whole_gives(case, eager_to_split):
 # ---- recording
 
 
-@every_kind
+@some_kinds
 def test_steps_from_the_record_are_the_steps_themselves(case):
     found = []
     for backend in (NumpyBackend(threads=1), Unrecorded(threads=1)):

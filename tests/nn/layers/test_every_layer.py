@@ -11,7 +11,7 @@ from nn.layers import LAYERS
 from nn.layers.losses.output import OutputMixin
 from nn.terms.input_type import ConvolutionalType
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels
-from tests.cells import every_row, run_all
+from tests.cells import every_row, run_all, wide_rows
 from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
@@ -24,7 +24,8 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-12}  # of one backend's float64 gradients to 
 ORDERS = ("c", "f", "strided")  # how inputs lie in memory
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in LAYER_CASES.items() for case in rows]
-every_layer = pytest.mark.parametrize("case", ROWS)
+every_layer = pytest.mark.parametrize("case", wide_rows(ROWS, quick=2))
+"""Two rows of every kind of layer, and all others among the slow tests."""
 FIRST_ROWS = [
     pytest.param(case, id=f"{kind}-{case.variant}", marks=[pytest.mark.slow] * (number > 0))
     for kind, rows in LAYER_CASES.items()
@@ -32,6 +33,16 @@ FIRST_ROWS = [
 ]
 every_kind = pytest.mark.parametrize("case", FIRST_ROWS)
 """One row of every kind of layer, and all others among the slow tests."""
+FAMILIES = (
+    "batch_normalization", "bidirectional", "capsule", "center_loss_output", "convolution", "dense", "dropout",
+    "embedding", "frozen", "global_pooling", "local_response_normalization", "lstm", "mask_zero", "prelu", "rnn_output",
+    "self_attention", "simple_rnn", "subsampling", "upsampling2d", "variational_autoencoder", "yolo2_output",
+)  # fmt: skip
+some_kinds = pytest.mark.parametrize(
+    "case",
+    wide_rows(FIRST_ROWS, 0, unless=[f"{kind}-{LAYER_CASES[kind][0].variant}" for kind in FAMILIES]),
+)
+"""One row of a kind of every family, and all others among the slow tests: for what networks do with layers."""
 
 
 def make_conf(case, dtype="float64", **settings):
@@ -331,7 +342,7 @@ def test_a_row_keeps_every_contract(case, backend):
     check_row(case, backend)
 
 
-@every_kind
+@some_kinds
 def test_a_row_keeps_every_contract_on_the_strict_backend(case):
     with nd.use_backend(make_backend("strict")) as backend:
         check_row(case, backend)
@@ -342,7 +353,7 @@ def check_row(case, backend):
     run_all("checks", {check.__name__: functools.partial(check, row) for check in CHECKS})
 
 
-@every_kind
+@some_kinds
 def test_a_zip_keeps_a_network_that_was_trained(case, backend, tmp_path):
     row = Row(case, backend)
     net, (x, y) = row.fitted, row.batch()

@@ -87,6 +87,7 @@ PENALTIES = {
 
 @pytest.mark.parametrize("updater", UPDATERS)
 @pytest.mark.parametrize("where", [(0,), (0, 1), (1,), (0, 2), (0, 1, 2)])
+@pytest.mark.numpy_first
 def test_parameters_stay_to_the_bit(where, updater, backend):
     wrappers = [FrozenLayer if index in where else same for index in range(3)]
     net = stack(*wrappers, updater=updater, dtype="float32", weight_noise=DropConnect(0.8), **PENALTIES)
@@ -152,6 +153,7 @@ def test_a_frozen_convolution_above_trainable_layers_runs_by_itself():
 
 @pytest.mark.parametrize("frozen", [FrozenLayer, FrozenLayerWithBackprop])
 @pytest.mark.parametrize("where", [(1,), (0,), (2,), (1, 2)])
+@pytest.mark.numpy_first
 def test_gradients_beside_a_frozen_layer_match_central_differences(where, frozen, backend):
     net = stack(*(frozen if index in where else same for index in range(3)))
     net.set_input(nd.create(X, dtype="float64"))

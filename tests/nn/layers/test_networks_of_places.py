@@ -137,6 +137,7 @@ def made(name, dtype="float64", updater=None):
 
 
 @pytest.mark.parametrize(("name", "masked"), EVERY_WAY)
+@pytest.mark.numpy_first
 def test_the_gradient_is_that_of_the_whole_objective(name, masked, backend):
     """With what the penalties add to it: along directions through all parameters at once."""
     net, data, rng = made(name), batch(name, mask=masked), np.random.default_rng(3)

@@ -47,6 +47,7 @@ def test_the_score_by_hand(mask, backend):
 
 @pytest.mark.parametrize("mask", [None, WHOLE, PARTS], ids=["no mask", "zeros and ones", "fractions"])
 @pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+@pytest.mark.numpy_first
 def test_gradients_of_all_parameters_and_of_the_layer_below(activation, mask, backend):
     below = DenseLayer(n_in=3, n_out=3, activation="tanh")
     net = make_network(below, initial_r_value=0.4, activation=activation)

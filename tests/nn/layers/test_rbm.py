@@ -90,6 +90,7 @@ def test_the_exact_gradient_is_that_of_the_likelihood():
 
 
 @pytest.mark.parametrize("k", STEPS)
+@pytest.mark.numpy_first
 def test_the_mean_over_many_chains_is_the_expected_one(k, backend):
     params = parameters()
     np.testing.assert_allclose(
@@ -97,6 +98,7 @@ def test_the_mean_over_many_chains_is_the_expected_one(k, backend):
     )
 
 
+@pytest.mark.numpy_first
 def test_more_steps_come_nearer_to_the_gradient_of_the_likelihood(backend):
     params = parameters()
     exact = exact_gradient(*params)

@@ -197,6 +197,7 @@ def test_the_score_by_hand(weights, backend):
 
 @pytest.mark.parametrize("mask", [None, [[1.0], [0.0]], "cells"], ids=["no mask", "examples", "cells"])
 @pytest.mark.parametrize("losses", [("l2", "l2"), ("l1", "mcxent")], ids=["l2", "l1 and mcxent"])
+@pytest.mark.numpy_first
 def test_the_gradient_is_the_derivative(losses, mask, backend):
     mask = RNG.integers(0, 2, (2, 1, 3, 4)).astype(float) if mask == "cells" else mask and np.array(mask)
     labels = np.concatenate([LABELS, LABELS[:, :, ::-1, :]])[[0, 2]] * 1.0

@@ -222,8 +222,15 @@ IMAGES = RNG.normal(size=(16, 784)).astype(np.float32)
 DIGITS = np.eye(10, dtype=np.float32)[np.arange(16) % 10]
 
 
+@pytest.fixture(scope="module")
+def collected():
+    """What other tests left is looked at once, not in every collection."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
-def no_collector():
+def no_collector(collected):
     gc.collect()
     gc.disable()
     yield

@@ -331,6 +331,7 @@ def learn_xor(updater, epochs):
     return start, net.score(), nd.to_host(net.output(x))[:, 0]
 
 
+@pytest.mark.numpy_first
 def test_xor_is_learnt(backend):
     start, end, out = learn_xor(Adam(0.1), 120)
     assert start > 0.6

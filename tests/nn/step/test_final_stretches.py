@@ -9,7 +9,7 @@ import nd
 from backends.cpu.numpy_backend import NumpyBackend
 from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import every_kind
+from tests.nn.layers.test_every_layer import some_kinds
 from tests.nn.step.test_kinds_of_nodes import OTHER, X, Y, siamese
 from tests.step_plans import recorded, split_small_minibatches
 
@@ -43,7 +43,7 @@ def step(net, *arrays):
     net.engine.gradients.compute(net.step_input(*arrays), 0, 0)
 
 
-@every_kind
+@some_kinds
 def test_every_stretch_is_final_once_recorded_and_replayed_and_eager(case):
     net = network(case)
     hears, data = Hears(net), batch(case, net)

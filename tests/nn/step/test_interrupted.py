@@ -218,7 +218,9 @@ HEARD = [  # one minibatch has no epochs
 
 
 @pytest.mark.parametrize("calls", [(2,), pytest.param((1, 3), marks=pytest.mark.slow)], ids=["second", "others"])
-@pytest.mark.parametrize(("kind", "method"), HEARD)
+@pytest.mark.parametrize(
+    ("kind", "method"), [pytest.param(*one, marks=[pytest.mark.slow] * (at % 3 > 0)) for at, one in enumerate(HEARD)]
+)
 def test_a_listener_raises(kind, method, calls, tmp_path):
     make, data = KINDS[kind]
     for at in (1,) if method in ("on_fit_end", "close") else calls:

@@ -8,7 +8,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nn.conf.nodes import Source
 from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import SAMPLES, check_derivative, every_kind
+from tests.nn.layers.test_every_layer import SAMPLES, check_derivative, some_kinds
 from tests.nn.step.test_kinds_of_nodes import OTHER, X, Y, cut_graph, siamese
 from tests.nn.step.test_looking_changes_nothing import NETWORKS
 from tests.step_plans import recorded, split_small_minibatches
@@ -38,7 +38,7 @@ def check_epsilon(net, step, number, kept):
     check_derivative(loss, activation, kept.epsilon, SAMPLES)
 
 
-@every_kind
+@some_kinds
 def test_an_epsilon_is_the_derivative_of_the_loss_and_the_step_stays_what_it_is(case):
     net = network(case, drop_out=None)
     step = net.step_input(*batch(case, net))

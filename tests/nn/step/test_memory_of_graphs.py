@@ -32,7 +32,7 @@ from optimize import Listener, Sgd
 from tests.cases.layers import make_features, make_labels
 from tests.cases.memory_graphs import batch_for, images_graph, rows_graph
 from tests.cases.vertices import VERTEX_CASES
-from tests.nn.layers.test_every_layer import every_kind, make_network
+from tests.nn.layers.test_every_layer import make_network, some_kinds
 from tests.step_plans import recorded, split_small_minibatches
 
 VERTEX_ROWS = [
@@ -139,7 +139,7 @@ def test_nobody_reads_in_a_graph_what_was_given_back(number, make, backend, pois
     assert_same(found, expected, **CLOSE)
 
 
-@every_kind
+@some_kinds
 def test_nobody_reads_what_a_layer_gave_back(case, poison):
     with nd.use_backend(NumpyBackend(threads=1)):
 

@@ -30,7 +30,7 @@ from nn import (
 )
 from optimize.updaters import UPDATERS
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import every_kind
+from tests.nn.layers.test_every_layer import some_kinds
 
 RNG = np.random.default_rng(4)
 IMAGES = RNG.random((8, 784), dtype=np.float32)
@@ -106,7 +106,7 @@ def assert_printable(heard, backend):
         assert op.inputs, op.who
 
 
-@every_kind
+@some_kinds
 def test_heard_steps_compute_the_bits_of_recorded_ones(backend, case):
     _, *expected = steps(case, "float32", hooked=False)
     heard, *found = steps(case, "float32", hooked=True)

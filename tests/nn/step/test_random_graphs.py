@@ -13,7 +13,7 @@ from tests.cases.mixed_graphs import draw
 from tests.stand_ins import make_backend
 from tests.step_plans import split_small_minibatches
 
-COUNT, SAMPLE = 200, range(0, 200, 10)
+COUNT, SAMPLE = 200, range(0, 200, 25)
 STEP, CLOSE = 1e-6, {"rtol": 2e-6, "atol": 2e-7}
 SPLIT = {"rtol": 1e-9, "atol": 1e-11}  # sums over examples in another order
 ALL = [pytest.param(n, marks=() if n in SAMPLE else pytest.mark.slow) for n in range(COUNT)]

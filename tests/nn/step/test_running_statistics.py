@@ -271,6 +271,7 @@ def test_nothing_else_touches_them(backend):
 
 
 @pytest.mark.parametrize("updater", [Adam(0.01), Nesterovs(learning_rate=0.1)], ids=["adam", "nesterovs"])
+@pytest.mark.numpy_first
 def test_training_goes_on_from_a_file_bit_for_bit(updater, backend, tmp_path):
     whole, half = (deep("float32", updater=updater) for _ in range(2))
     for x, y in BATCHES:

@@ -28,7 +28,7 @@ from nn import (
 from nn.step.shards import check_shards
 from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
-from tests.nn.layers.test_every_layer import every_kind
+from tests.nn.layers.test_every_layer import some_kinds
 from tests.nn.step.test_kinds_of_nodes import cut_graph
 from tests.nn.step.test_memory_of_graphs import around, every_kind_of_vertex
 from tests.stand_ins import StrictBackend
@@ -80,7 +80,7 @@ def splits(net):
 
 
 @all_threads
-@every_kind
+@some_kinds
 def test_every_layer(case, sweep):
     """With dropout on every layer that takes it, and noise on its weights."""
 

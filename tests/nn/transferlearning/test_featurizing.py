@@ -59,6 +59,7 @@ def batches(mask=None):
 
 @pytest.mark.parametrize("updater", [Nesterovs(0.1, momentum=0.9), Adam(0.02)])
 @pytest.mark.parametrize("frozen_till", [0, 1, 2])
+@pytest.mark.numpy_first
 def test_featurised_training_equals_unfeaturised(frozen_till, updater, backend):
     plain, featurised = network(frozen_till, updater=updater), network(frozen_till, updater=updater)
     plain.fit(batches(), epochs=3)

@@ -11,7 +11,7 @@ from nn import InputType, NeuralNetConfiguration
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
 from nn.vertices import VERTICES, NetworkInput, VertexContext
 from tests.cases.vertices import VERTEX_CASES
-from tests.cells import run_all
+from tests.cells import run_all, wide_rows
 from tests.layers_at_work import memory_of_gradients
 from tests.nn.layers.test_every_layer import check_derivative, host_or_none, orders_of
 from tests.stand_ins import TOLERANCE, as_input
@@ -22,7 +22,8 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-12}  # of numbers that are added in another o
 LABEL = "vertex 'v'"
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
-every_vertex = pytest.mark.parametrize("case", ROWS)
+every_vertex = pytest.mark.parametrize("case", wide_rows(ROWS, quick=2))
+"""Two rows of every kind of vertex, and all others among the slow tests."""
 
 
 def test_every_vertex_has_rows():

@@ -78,7 +78,7 @@ def convolution(piece: Piece) -> Value:
     value = piece.value()
     shape = [size[0] for size in piece.shape(piece.op.inputs[1])]
     kernel, groups = shape[2:], piece.op.attribute("group", 1)
-    piece.need(piece.known.array(piece.op.inputs[1]) is not None, "its kernels are no constants")
+    piece.need(piece.known.is_settled(piece.op.inputs[1]), "its kernels are no constants")
     piece.need(len(kernel) in KINDS, f"{len(kernel)} axes of places")
     value = piece.arranged(value, value.axes)
     settings, pads = window_of(piece, kernel, piece.factors.shape(value.inner)[2:])
@@ -101,7 +101,7 @@ def transposed_convolution(piece: Piece) -> Value:
     value = piece.value()
     n_in, per_group, *kernel = (size[0] for size in piece.shape(piece.op.inputs[1]))
     groups = piece.op.attribute("group", 1)
-    piece.need(piece.known.array(piece.op.inputs[1]) is not None, "its kernels are no constants")
+    piece.need(piece.known.is_settled(piece.op.inputs[1]), "its kernels are no constants")
     piece.need(len(kernel) in TRANSPOSED, f"{len(kernel)} axes of places")
     auto, more = piece.op.attribute("auto_pad", "NOTSET"), piece.op.attribute("output_padding") or [0]
     piece.need(auto in ("NOTSET", "VALID") and not any(more), "its padding is of the output")

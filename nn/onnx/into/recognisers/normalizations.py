@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nd.typing import HostArray
-
 import nd
+from nd.typing import HostArray
 
 from ....layers import BatchNormalization, LocalResponseNormalization
 from ....layers.normalization.batch_normalization import LEAST_VARIANCE, LOG10_SQUARED

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import nd
+from nd.activations import ACTIVATIONS
 from nd.typing import HostArray
 
 from ....layers import LSTM, Bidirectional, GravesLSTM, SimpleRnn
@@ -20,9 +21,9 @@ PEEPHOLES = (2, 1, 0)
 """ONNX's peepholes i, o, f in the order of DL4J's columns: forget, output, input."""
 FUNCTIONS = {
     "Relu": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid", "HardSigmoid": "hardsigmoid", "Softsign": "softsign",
-    "Softplus": "softplus",
+    "Softplus": "softplus", "Elu": "elu", "LeakyRelu": "leakyrelu", **{f"Own::{name}": name for name in ACTIVATIONS},
 }  # fmt: skip
-"""Activation of a node, without settings -> that of a layer."""
+"""Activation of a node, without settings -> that of a layer; those of a Scan that is taken for a node all have one."""
 
 
 def lstm(piece: Piece) -> list[Value | None]:
@@ -75,8 +76,8 @@ def _check(piece: Piece) -> None:
     op, known = piece.op, piece.known
     piece.need("clip" not in op.attributes, "it clips")
     for position in (1, 2):
-        piece.need(known.array(op.input(position)) is not None, "its weights are no constants")
-    piece.need(not op.input(3) or known.array(op.input(3)) is not None, "its biases are no constants")
+        piece.need(known.is_settled(op.input(position)), "its weights are no constants")
+    piece.need(not op.input(3) or known.is_settled(op.input(3)), "its biases are no constants")
     if op.input(4):
         lengths, length = known.sizes(op.input(4)), piece.shape(op.inputs[0])[op.attribute("layout", 0)]
         piece.need(lengths is not None and all(size == length for size in lengths), "it has lengths of series")

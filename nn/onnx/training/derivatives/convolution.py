@@ -1,10 +1,11 @@
-"""The derivative of a convolution: two convolutions, of which one is transposed."""
+"""Derivatives of convolutions: two convolutions, of which one is transposed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...out.node_draft import NotInOnnx
 from ..tensors import Tensor
 from .node_back import NodeBack
 
@@ -19,69 +20,92 @@ class Windows(NamedTuple):
     dilations: list[int]
     before: list[int]
     after: list[int]
-    """Of the padding, as far as a window reaches; below 0 where the last numbers are in no window."""
 
     @property
-    def pads(self) -> list[int]:
-        """Padding as the attribute has it, without numbers below 0."""
-        return [*self.before, *(max(length, 0) for length in self.after)]
-
-    @property
-    def left_out(self) -> list[int]:
-        """Places at the end that are in no window."""
-        return [max(-length, 0) for length in self.after]
+    def settings(self) -> dict[str, Any]:
+        """The attributes of a convolution that puts them there."""
+        return {"strides": self.strides, "dilations": self.dilations, "pads": [*self.before, *self.after]}
 
 
 def windows_of(node: NodeBack, kernel: Sequence[int]) -> Windows:
-    """Return the windows of a node over its first input; NotInOnnx where sizes are not known."""
-    axes = len(kernel)
-    strides, dilations = (list(node.attribute(name, [1] * axes)) for name in ("strides", "dilations"))
+    """Return the windows of a node; NotInOnnx where padding follows from sizes that are not known."""
+    axes = range(len(kernel))
+    strides, dilations = (list(node.attribute(name, [1] * len(kernel))) for name in ("strides", "dilations"))
+    if node.attribute("auto_pad", b"NOTSET") == b"NOTSET":
+        pads = list(node.attribute("pads", [0] * 2 * len(kernel)))
+        return Windows(list(kernel), strides, dilations, pads[: len(kernel)], pads[len(kernel) :])
     size, out = node.sizes(node.x, 2), node.sizes(node.y, 2)
-    span = [strides[axis] * (out[axis] - 1) + dilations[axis] * (kernel[axis] - 1) + 1 for axis in range(axes)]
-    missing = [span[axis] - size[axis] for axis in range(axes)]
-    automatic = node.attribute("auto_pad", b"NOTSET")
-    if automatic in (b"SAME_UPPER", b"SAME_LOWER"):
-        before = [max(length, 0) // 2 if automatic == b"SAME_UPPER" else -(-max(length, 0) // 2) for length in missing]
-    else:
-        before = list(node.attribute("pads", [0] * 2 * axes))[:axes]
-    after = [missing[axis] - before[axis] for axis in range(axes)]
-    return Windows(list(kernel), strides, dilations, before, after)
+    spans = [strides[axis] * (out[axis] - 1) + dilations[axis] * (kernel[axis] - 1) + 1 for axis in axes]
+    missing = [max(spans[axis] - size[axis], 0) for axis in axes]
+    before = [total // 2 for total in missing]  # SAME_UPPER: the odd one is behind
+    return Windows(list(kernel), strides, dilations, before, [missing[axis] - before[axis] for axis in axes])
 
 
 def conv(node: NodeBack) -> Below:
     """Conv."""
     x, W = node.x, node.input(1)
-    channels, *kernel = node.sizes(W, 1)
-    windows, group = windows_of(node, kernel), node.attribute("group", 1)
+    windows, group = windows_of(node, node.sizes(W, 2)), node.attribute("group", 1)
     below: Below = [None, None, None]
     if node.needs(0):
-        below[0] = transposed(node.epsilon, W, windows, group)
+        below[0] = transposed(node.epsilon, W, windows, group, x)
     if node.needs(1):
-        below[1] = _of_weights(node.epsilon, x, windows, group, channels, node.sizes(x, 2))
+        below[1] = _of_weights(node.epsilon, x, windows, group, node.sizes(W, 1)[0])
     if node.needs(2):
-        below[2] = node.epsilon.sum([0, *range(2, 2 + len(kernel))])
+        below[2] = _of_bias(node)
     return below
 
 
-def transposed(epsilon: Tensor, W: Tensor, windows: Windows, group: int) -> Tensor:
-    """Return what windows add to the places under them: ``epsilon [N, C, out...]``, each times the kernel."""
-    settings: dict[str, Any] = {"strides": windows.strides, "dilations": windows.dilations, "pads": windows.pads}
-    return epsilon.op("ConvTranspose", W, group=group, output_padding=windows.left_out, **settings)
+def conv_transpose(node: NodeBack) -> Below:
+    """ConvTranspose of one group: what it puts under windows is what the convolution back sees in them."""
+    x, W = node.x, node.input(1)
+    windows = windows_of(node, node.sizes(W, 2))
+    if node.attribute("group", 1) != 1:
+        raise NotInOnnx("a transposed convolution of groups has no derivative here")
+    below: Below = [None, None, None]
+    if node.needs(0):
+        below[0] = node.epsilon.op("Conv", W, **windows.settings)
+    if node.needs(1):
+        below[1] = _of_weights(x, node.epsilon, windows, 1, node.sizes(W, 1)[0])
+    if node.needs(2):
+        below[2] = _of_bias(node)
+    return below
 
 
-def _of_weights(epsilon: Tensor, x: Tensor, windows: Windows, group: int, channels: int, size: Sequence[int]) -> Tensor:
+def _of_bias(node: NodeBack) -> Tensor:
+    return node.epsilon.sum([0, *range(2, len(node.shape(node.x)))])
+
+
+def transposed(epsilon: Tensor, W: Tensor, windows: Windows, group: int, x: Tensor) -> Tensor:
+    """Return what windows add to the places under them: ``epsilon [N, C, out...]``, each times the kernel.
+
+    It has the places of ``x``, of which the last may be in no window.
+    """
+    places, axes = range(2, 2 + len(windows.kernel)), len(windows.kernel)
+    settings: dict[str, Any] = {"strides": windows.strides, "dilations": windows.dilations}
+    spread = epsilon.op("ConvTranspose", W, group=group, **settings)
+    ends = [step - 1 for step in windows.strides]
+    if any(ends):
+        spread = spread.op("Pad", epsilon.ints(0, 0, *(0 for _ in places), 0, 0, *ends))
+    elif not any((*windows.before, *windows.after)):
+        return spread
+    starts = epsilon.ints(*windows.before)
+    return spread.op("Slice", starts, starts + x.lengths(places), epsilon.ints(*range(2, 2 + axes)))
+
+
+def _of_weights(epsilon: Tensor, x: Tensor, windows: Windows, group: int, channels: int) -> Tensor:
     """Return dL/dW ``[n_out, n_in / group, *kernel]``: the examples are the channels of a convolution by epsilon.
 
     The windows of that lie as far apart as the cells of a kernel, and their cells as far as the windows.
     """
-    places = range(2, 2 + len(size))
+    places = range(2, 2 + len(windows.kernel))
     if group > 1:
-        axes = range(3, 3 + len(size))
-        x = x.reshape(0, group, channels, *size).transpose(2, 1, 0, *axes).reshape(channels, -1, *size)
+        axes, lengths = [place + 1 for place in places], x.lengths(places)
+        x = x.reshape_to(x.ints(0, group, channels), lengths).transpose(2, 1, 0, *axes)
+        x = x.reshape_to(x.ints(channels, -1), lengths)
     else:
         x = x.transpose(1, 0, *places)
-    settings: dict[str, Any] = {"strides": windows.dilations, "dilations": windows.strides, "pads": windows.pads}
+    settings: dict[str, Any] = windows.settings | {"strides": windows.dilations, "dilations": windows.strides}
     found = x.op("Conv", epsilon.transpose(1, 0, *places), group=group, **settings)
-    if any(windows.left_out):  # windows that no cell of the kernel has
-        found = found.op("Slice", x.ints(*(0 for _ in size)), x.ints(*windows.kernel), x.ints(*places))
+    if set(windows.strides) != {1}:  # windows that no cell of the kernel has
+        found = found.op("Slice", x.ints(*(0 for _ in places)), x.ints(*windows.kernel), x.ints(*places))
     return found.transpose(1, 0, *places)

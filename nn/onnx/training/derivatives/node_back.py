@@ -27,6 +27,11 @@ class NodeBack:
     shapes : mapping of str -> sequence of int or None
     reached : set of str
         Tensors whose gradients are needed.
+
+    Attributes
+    ----------
+    attributes : dict of str
+        Of the node.
     """
 
     def __init__(
@@ -40,7 +45,7 @@ class NodeBack:
         self.draft, self.node, self.epsilons = draft, node, epsilons
         self._shapes, self._reached = shapes, reached
         helper = optional("save", "onnx.helper", "onnx", "onnx")
-        self._attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+        self.attributes: dict[str, Any] = {each.name: helper.get_attribute_value(each) for each in node.attribute}
 
     @property
     def epsilon(self) -> Tensor:
@@ -77,13 +82,18 @@ class NodeBack:
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return an attribute of the node, or its default."""
-        return self._attributes.get(name, default)
+        return self.attributes.get(name, default)
 
     def shape(self, tensor: Tensor) -> Shape:
         """Return the sizes of a tensor, None for those that are not known; NotInOnnx where not even their number is."""
         if tensor.name not in self._shapes:
             raise NotInOnnx("the sizes of its input are not known. Give input_types")
         return self._shapes[tensor.name]
+
+    def repeated(self) -> Tensor:
+        """Return how many numbers of the first input one of the output stands for, as a number of their dtype."""
+        sizes = [tensor.op("Size", dtype="int64") for tensor in (self.x, self.y)]
+        return sizes[0].op("Div", sizes[1]).cast(self.x.dtype)
 
     def sizes(self, tensor: Tensor, first: int = 0) -> list[int]:
         """Return the sizes of a tensor from one axis on; NotInOnnx where one is not known."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from typing import Any
 
 from ...out.node_draft import NotInOnnx
 from ..tensors import Tensor
@@ -27,37 +27,55 @@ def max_pool(node: NodeBack) -> Below:
 def average_pool(node: NodeBack) -> Below:
     """AveragePool: every window's share to the places under it."""
     windows = windows_of(node, node.attribute("kernel_shape"))
-    out, cells = node.sizes(node.y, 2), math.prod(windows.kernel)
-    counts = _counts(node, windows, out)
-    share = node.epsilon / (float(cells) if set(counts) == {cells} else _constant(node, counts, out))
+    cells, places = math.prod(windows.kernel), range(2, 2 + len(windows.kernel))
+    share = node.epsilon / _cells(node, windows)
+    rows = share.reshape_to(share.ints(-1, 1), share.lengths(places))
     ones = Tensor(node.draft, node.draft.numbers([1.0] * cells, 1, 1, *windows.kernel), node.x.dtype)
-    spread = transposed(share.reshape(-1, 1, *out), ones, windows, 1)
-    return [spread.reshape_as(node.x)]
+    return [transposed(rows, ones, windows, 1, node.x).reshape_as(node.x)]
 
 
-def _counts(node: NodeBack, windows: Windows, out: list[int]) -> list[int]:
-    """Return how many cells of every window count."""
-    axes = range(len(out))
-    size = node.sizes(node.x, 2)
-    pads = list(node.attribute("pads", [0] * 2 * len(out))) if node.attribute("count_include_pad", 0) else []
-    along = []
-    for axis in axes:
-        low = -pads[axis] if pads else 0
-        high = size[axis] + (pads[len(out) + axis] if pads else 0)
-        starts = (place * windows.strides[axis] - windows.before[axis] for place in range(out[axis]))
-        steps = [cell * windows.dilations[axis] for cell in range(windows.kernel[axis])]
-        along.append([sum(low <= start + step < high for step in steps) for start in starts])
-    return [math.prod(numbers) for numbers in itertools.product(*along)]
+def _cells(node: NodeBack, windows: Windows) -> Tensor | float:
+    """Return how many cells of every window count, ``[1, 1, ...]`` where they are not the same."""
+    cells = float(math.prod(windows.kernel))
+    padded = any(node.attribute("pads", [0])) or node.attribute("auto_pad", b"NOTSET") != b"NOTSET"
+    if node.attribute("count_include_pad", 0) or not padded:
+        return cells
+    x = node.x
+    ones = x.like(1.0).op("Expand", x.ints(1, 1).op("Concat", x.lengths(range(2, 2 + len(windows.kernel))), axis=0))
+    settings = {name: value for name, value in node.attributes.items() if name != "count_include_pad"}
+    return ones.op("AveragePool", count_include_pad=1, **settings) * cells
 
 
-def _constant(node: NodeBack, numbers: list[int], places: list[int]) -> Tensor:
-    name = node.draft.numbers([float(number) for number in numbers], 1, 1, *places)
-    return Tensor(node.draft, name, node.x.dtype)
+def resize(node: NodeBack) -> Below:
+    """Resize that repeats every number a whole number of times: the sum of the copies."""
+    factors = node.constant(2)[2:]
+    if node.attribute("mode", b"nearest") != b"nearest" or any(factor != int(factor) for factor in factors):
+        raise NotInOnnx("only whole numbers of copies have a derivative here")
+    sizes = [int(factor) for factor in factors]
+    return [node.epsilon.op("AveragePool", kernel_shape=sizes, strides=sizes) * float(math.prod(sizes))]
+
+
+def local_response(node: NodeBack) -> Below:
+    """LRN of an odd size: y = x s^-beta, s = bias + alpha / size * (sum of x^2 over the channels around)."""
+    x, size, beta = node.x, node.attribute("size"), node.attribute("beta", 0.75)
+    if not size % 2:
+        raise NotInOnnx("a local response of an even size has no derivative here")
+    share = node.attribute("alpha", 1e-4) / size
+    scale = _around(x.square(), size) * share + node.attribute("bias", 1.0)
+    power = scale**-beta
+    return [node.epsilon * power - (2.0 * beta * share) * x * _around(node.epsilon * x * (power / scale), size)]
+
+
+def _around(x: Tensor, size: int) -> Tensor:
+    """Return the sums of x over so many channels around each."""
+    half, rows = size // 2, x.reshape_to(x.ints(0, 1), x.lengths([1]), x.ints(-1))
+    settings: dict[str, Any] = {"kernel_shape": [size, 1], "pads": [half, 0, half, 0]}
+    return (rows.op("AveragePool", count_include_pad=1, **settings) * float(size)).reshape_as(x)
 
 
 def global_average_pool(node: NodeBack) -> Below:
     """GlobalAveragePool."""
-    return [(node.epsilon / float(math.prod(node.sizes(node.x, 2)))).expand_as(node.x)]
+    return [(node.epsilon / node.repeated()).expand_as(node.x)]
 
 
 def global_max_pool(node: NodeBack) -> Below:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from ..tensors import Tensor
 from .node_back import NodeBack
 
 Below = list[Tensor | None]
+LEAST_NORM = 1e-30
 
 
 def reduced_axes(node: NodeBack) -> list[int]:
@@ -29,12 +28,14 @@ def total(node: NodeBack) -> Below:
 
 def mean(node: NodeBack) -> Below:
     """ReduceMean."""
-    sizes = [node.shape(node.x)[axis] for axis in reduced_axes(node)]
-    known = [size for size in sizes if size is not None]
-    count: Tensor | float = float(math.prod(known))
-    if len(known) < len(sizes):
-        count = node.x.op("Size", dtype="int64").op("Div", node.y.op("Size", dtype="int64")).cast(node.x.dtype)
-    return [kept(node, node.epsilon / count).expand_as(node.x), None]
+    return [kept(node, node.epsilon / node.repeated()).expand_as(node.x), None]
+
+
+def norm(node: NodeBack) -> Below:
+    """ReduceL2; 0 where the norm is 0."""
+    y = kept(node, node.y)
+    floor = y.like(LEAST_NORM)
+    return [node.x * (kept(node, node.epsilon) / y.op("Max", floor)), None]
 
 
 def softmax(node: NodeBack) -> Below:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from ...out.node_draft import NotInOnnx
 from ..tensors import Tensor
 from .node_back import NodeBack
@@ -34,16 +32,15 @@ def expand(node: NodeBack) -> Below:
 
 
 def concat(node: NodeBack) -> Below:
-    """Concat: a slice for each input."""
+    """Concat: a slice for each input, from where the one before it ends."""
     axis = node.axis(node.attribute("axis"), node.y)
-    lengths = [node.shape(x)[axis] for x in node.inputs()]
-    known = [length for length in lengths if length is not None]
-    if len(known) < len(lengths):
-        raise NotInOnnx("the sizes of its inputs are not known. Give input_types")
-    return [
-        _slice(node.epsilon, [stop - length], [stop], [axis]) if node.needs(number) else None
-        for number, (length, stop) in enumerate(zip(known, accumulate(known), strict=True))
-    ]
+    start, below = node.epsilon.ints(0), list[Tensor | None]()
+    for number, x in enumerate(node.inputs()):
+        stop = start + x.lengths([axis])
+        needed = node.needs(number)
+        below.append(node.epsilon.op("Slice", start, stop, start.ints(axis)) if needed else None)
+        start = stop
+    return below
 
 
 def split(node: NodeBack) -> Below:
@@ -56,20 +53,24 @@ def split(node: NodeBack) -> Below:
 
 
 def cut(node: NodeBack) -> Below:
-    """Slice with steps of 1: zeros around."""
-    sizes, rank = node.shape(node.x), len(node.shape(node.x))
-    starts, ends = node.constant(1), node.constant(2)
-    axes = [axis % rank for axis in (node.constant(3) if node.has(3) else range(len(starts)))]
-    if node.has(4) and set(node.constant(4)) != {1}:
+    """Slice with steps of 1, zeros around; and an axis that is turned round."""
+    x, starts, ends = node.x, *(Tensor(node.draft, name, "int64") for name in node.node.input[1:3])
+    steps = node.constant(4) if node.has(4) else [1]
+    axes = Tensor(node.draft, node.node.input[3], "int64") if node.has(3) else None
+    if set(steps) == {-1} and node.constant(1) == [-1] * len(steps):
+        return [node.epsilon.op("Slice", *(Tensor(node.draft, name, "int64") for name in node.node.input[1:]))]
+    if set(steps) != {1} or axes is None:
         raise NotInOnnx("a slice with steps has no derivative here")
-    before, after = [0] * rank, [0] * rank
-    for axis, start, end in zip(axes, starts, ends, strict=True):
-        size = sizes[axis]
-        if size is None:
-            raise NotInOnnx("the sizes of its input are not known. Give input_types")
-        before[axis] = max(min(start if start >= 0 else size + start, size), 0)
-        after[axis] = size - max(min(end if end >= 0 else size + end, size), 0)
-    return [node.epsilon.op("Pad", node.epsilon.ints(*before, *after), mode="constant")]
+    sizes = x.shape().op("Gather", axes)
+    before, stop = (_within(place, sizes) for place in (starts, ends))
+    pads = before.op("Concat", sizes - stop, axis=0)
+    return [node.epsilon.op("Pad", pads, node.epsilon.like(0.0), axes, mode="constant")]
+
+
+def _within(places: Tensor, sizes: Tensor) -> Tensor:
+    """Return where on their axes places are that may count from the end, or lie beyond it."""
+    places = places.op("Less", 0, dtype="bool").op("Where", places + sizes, places, dtype="int64")
+    return places.op("Max", 0).op("Min", sizes)
 
 
 def pad(node: NodeBack) -> Below:
@@ -94,11 +95,9 @@ def gather(node: NodeBack) -> Below:
     return [node.x.zeros().op("ScatterND", indices, node.epsilon, reduction="add"), None]
 
 
-def depth_to_space(node: NodeBack) -> Below:
-    """DepthToSpace of mode DCR: SpaceToDepth."""
-    if node.attribute("mode", b"DCR") != b"DCR":
-        raise NotInOnnx("DepthToSpace of mode CRD has no derivative here")
-    return [node.epsilon.op("SpaceToDepth", blocksize=node.attribute("blocksize"))]
+def space_to_depth(node: NodeBack) -> Below:
+    """SpaceToDepth: DepthToSpace."""
+    return [node.epsilon.op("DepthToSpace", blocksize=node.attribute("blocksize"), mode="DCR")]
 
 
 def _slice(x: Tensor, starts: list[int], ends: list[int], axes: list[int]) -> Tensor:

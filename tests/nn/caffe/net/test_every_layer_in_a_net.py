@@ -11,7 +11,7 @@ import nd
 from nn.caffe.layers import layer_class
 from nn.caffe.net import Net
 from tests.cases.caffe_layers import CAFFE_CASES
-from tests.cells import run_all
+from tests.cells import run_all, wide_rows
 
 ROWS = [
     pytest.param(case, kind, id=f"{kind}-{case.variant}")
@@ -101,7 +101,8 @@ def backward_leaves_the_tops(make):
 CHECKS = (backward_again_gives_the_same, a_later_forward_leaves_the_gradients, backward_leaves_the_tops)
 
 
-@pytest.mark.parametrize(("case", "kind"), ROWS)
+@pytest.mark.parametrize(("case", "kind"), wide_rows(ROWS, quick=1))
+@pytest.mark.numpy_first
 def test_a_layer_in_a_net(case, kind, backend):
     make = functools.partial(OneLayer, case, kind)
     if make().goes_back:

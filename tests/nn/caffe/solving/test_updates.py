@@ -127,6 +127,7 @@ def test_the_tables_are_sorted_and_complete():
 
 @pytest.mark.parametrize("decay", DECAYS)
 @pytest.mark.parametrize("kind", sorted(SETTINGS))
+@pytest.mark.numpy_first
 def test_twenty_steps(backend, dtype, kind, decay):
     params, updater = trained(solver(kind, decay), dtype)
     wanted, states = expected(kind, decay)

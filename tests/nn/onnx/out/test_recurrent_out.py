@@ -36,6 +36,7 @@ from nn.onnx.out import LAYERS
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.nn.layers.test_every_layer import make_network
 from tests.onnx_at_work import CLOSE, Written
+from tests.stand_ins import make_backend
 
 FAMILIES = {"attention", "recurrent", "wrapping"}
 """Modules whose layers are looked at here."""
@@ -215,6 +216,15 @@ def test_the_reference_implementation_computes_the_same():
         net = over_steps(layer, dtype="float64")
         found = ReferenceEvaluator(Written(net).model).run(None, {"input": x})[0]
         np.testing.assert_allclose(found, nd.to_host(net.output(x)), **CLOSE)
+
+
+@pytest.mark.parametrize("layer", named([UNITS[1], UNITS[3], AROUND[3], AROUND[-1]]))
+def test_networks_on_another_backend(layer):
+    models = []
+    for name in ("numpy", "strict"):
+        with nd.use_backend(make_backend(name)):
+            models.append(Written(over_steps(layer)).model.SerializeToString())
+    assert models[0] == models[1]
 
 
 # ---- what is refused

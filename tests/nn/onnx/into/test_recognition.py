@@ -1,0 +1,132 @@
+"""Models in the forms of several exporters: what they become, that they compute the same, and that they are trained."""
+
+import io
+
+import numpy as np
+import pytest
+
+import nd
+import nn
+from nd.dataset import DataSet
+from nn.onnx.into import graph_of
+from tests.cases.onnx_models import FUNCTIONS, STRUCTURES, Model
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+ROWS = {**FUNCTIONS, **STRUCTURES}
+
+
+def loaded(proto):
+    return graph_of(io.BytesIO(proto.SerializeToString()))
+
+
+def answer(proto, x):
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: x})
+
+
+def numbers(shape, dtype=np.float32, seed=1):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_model_computes_what_onnxruntime_does(name):
+    build, shape, classes = ROWS[name]
+    proto, x = build(), numbers(shape)
+    net = loaded(proto)
+    (given,) = net.output(x)
+    known = ROWS[name.removesuffix(", examples first")][0]()  # which onnxruntime cannot run
+    np.testing.assert_allclose(given, answer(known, x)[0], rtol=1e-5, atol=2e-6)
+    if classes is not None:
+        assert [type(conf).__name__ for conf in net.conf.vertices.values()] == list(classes)
+
+
+@pytest.mark.parametrize("name", ["attention", "channels last", "gelu", "time major"])
+def test_every_batch_size_and_length_goes_through(name):
+    build, shape, _ = ROWS[name]
+    proto = build()
+    net = loaded(proto)
+    length = 7 if name in ("attention", "time major") else shape[1]
+    for examples in (1, 5):
+        x = numbers((examples, length, *shape[2:]))
+        np.testing.assert_allclose(net.output(x)[0], answer(proto, x)[0], rtol=1e-5, atol=2e-6)
+
+
+# ---- training
+
+
+def doubled(build):
+    """Return a loaded network that computes in double precision."""
+    return loaded(build(np.float64))
+
+
+@pytest.mark.parametrize("name", ["attention", "both directions' ends", "channels last", "flattened by shape", "gelu"])
+def test_gradients_are_differences(name):
+    build, shape, _ = ROWS[name]
+    net, x = doubled(build), numbers(shape, np.float64)
+    assert net.dtype == "float64"
+    (y,) = net.output(x)
+    labels = np.abs(numbers(y.shape, np.float64, 2))
+    labels = labels / labels.sum(-1, keepdims=True)
+    data = DataSet(x, labels)
+    params, step = nd.to_host(net.params()).copy(), 1e-6
+    net.compute_gradient_and_score(net.step_input(data)).gradient()
+    gradient = nd.to_host(net.flattened_gradients())[0].copy()
+    direction = np.random.default_rng(5).normal(size=params.shape)
+    scores = []
+    for sign in (1.0, -1.0):
+        net.set_params(params + sign * step * direction)
+        scores.append(net.score(data))
+    expected = len(x) * (scores[0] - scores[1]) / (2 * step)
+    assert gradient @ direction[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["attention", "both directions", "channels last", "normalised"])
+def test_fit_lowers_the_score(name):
+    build, shape, _ = ROWS[name]
+    net, x = loaded(build()), numbers(shape)
+    (y,) = net.output(x)
+    labels = np.zeros_like(y)
+    labels[..., 0] = 1.0
+    data = DataSet(x, labels)
+    net.set_learning_rate(0.01)
+    before = net.score(data)
+    for _ in range(5):
+        net.fit(data)
+    assert net.score(data) < before
+
+
+# ---- nn.load, and what is refused
+
+
+def test_load_tells_a_model_by_its_content(tmp_path):
+    path = tmp_path / "model.bin"
+    proto = FUNCTIONS["swish"][0]()
+    path.write_bytes(proto.SerializeToString())
+    x = numbers((2, 5))
+    for net in (nn.load(path), nn.ComputationGraph.load(path)):
+        np.testing.assert_allclose(net.output(x)[0], answer(proto, x)[0], rtol=1e-5, atol=1e-6)
+    with pytest.raises(nd.FormatError, match="expected a MultiLayerNetwork, got a ComputationGraph"):
+        nn.MultiLayerNetwork.load(path)
+
+
+def test_all_that_nothing_says_is_named():
+    model = Model()
+    model.node("NonZero", "x", "places")
+    model.node("Cast", "places", "numbers", to=1)
+    model.node("Unique", "x", "values")
+    model.node("Add", ["values", "numbers"], "y")
+    with pytest.raises(
+        nd.ConfigurationError, match=r"got 2 .*'places/NonZero' \(NonZero\).*'values/Unique' \(Unique\)"
+    ):
+        loaded(model.proto({"x": ["n", 4]}, ["y"]))
+
+
+def test_outputs_are_told_apart():
+    model = Model()
+    model.node("Gemm", ["x", model.weights("w", 4, 3)], "h")
+    model.node("Relu", "h", "a")
+    model.node("Softmax", "h", "b")
+    proto, x = model.proto({"x": ["n", 4]}, ["a", "b", "h"]), numbers((2, 4))
+    for given, expected in zip(loaded(proto).output(x), answer(proto, x), strict=True):
+        np.testing.assert_allclose(given, expected, rtol=1e-5, atol=1e-6)
