@@ -19,6 +19,8 @@ _DAMAGE = (
 )  # fmt: skip
 """The errors of following a graph whose parts do not fit together."""
 
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of nodes that contradict themselves."""
 DOUBLE = 11
 """TensorProto.DOUBLE."""
 
