@@ -39,6 +39,7 @@ def training_model(
     opset: int = OPSET,
     ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
+    masks: bool = False,
 ) -> Any:
     """Return one training step of a network as an onnx.ModelProto.
 
@@ -49,6 +50,8 @@ def training_model(
         Of the file; the opset is 18 at least.
     input_types : sequence of InputType or None, optional
         Of the network's inputs, where its configuration does not say them.
+    masks : bool
+        Refused: a step takes none.
 
     Raises
     ------
@@ -64,6 +67,8 @@ def training_model(
     """
     if opset < OPSET:
         raise ConfigurationError(f"save: a training step needs opset {OPSET} or more, got {opset}. Leave opset out.")
+    if masks:
+        raise ConfigurationError("save: a training step must be without masks, got masks=True. Leave it out.")
     check_versions(onnx_package("save"), opset, ir_version)
     with network.lock, nd.use_backend(network.backend):
         step = _Step(network, TrainingDraft(opset, network.dtype), input_types)

@@ -78,6 +78,11 @@ def test_an_opset_that_is_too_old():
         training_model(small(), opset=17)
 
 
+def test_masks_are_refused():
+    with pytest.raises(nd.ConfigurationError, match="a training step must be without masks"):
+        training_model(small(), masks=True)
+
+
 def test_minibatches_of_any_size():
     assert max(compared(small(), [batch(examples) for examples in (1, 7, 32, 2)])) < CLOSE
 
