@@ -14,9 +14,13 @@ from .recognition import recognised
 if TYPE_CHECKING:
     from ...networks.graph import ComputationGraph
 
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 """The errors of following a graph whose parts do not fit together."""
 
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of nodes that contradict themselves."""
 DOUBLE = 11
 """TensorProto.DOUBLE."""
 

@@ -17,6 +17,7 @@ from nd.typing import HostArray
 
 from ..reading import OnnxFile
 from .ops import Op, ops_of
+from .scans import shapes_behind
 
 Size = tuple[int, ...]
 """A length of an axis, once for every filling-in."""
@@ -24,6 +25,8 @@ Size = tuple[int, ...]
 EXAMPLES, OTHERS = (7, 11), ((64, 96), (128, 160), (192, 224), (256, 288), (320, 352))
 _DRAWING = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"})
 _DRAWING |= frozenset({"RandomUniformLike", "Dropout"})
+_SHRINKING = frozenset({"Compress", "Constant", "NonZero", "Unique"})
+"""Operators behind which there are about as many numbers as before, whatever their shape."""
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 _MOST_FOLDED = 1 << 20  # elements, unless what goes in has as many
 _MOST_TOLD = 1 << 10  # elements of constants that tell shapes
@@ -55,6 +58,10 @@ class Filling:
             return
         inputs = [name for name in op.inputs if name]
         types = self._inferred(op, node, inputs)
+        if op.op == "Scan":
+            for name, shape in shapes_behind(op, self.known.file.opset, self._type_of).items():
+                self._types[name] = self._onnx.helper.make_tensor_type_proto(self.kind(op.inputs[-1]), shape)
+                self.shapes[name] = shape
         foldable = "::" not in op.op and op.op not in _DRAWING and all(map(self.is_constant, inputs))
         if foldable and not any(type(value).__name__ == "GraphProto" for value in op.attributes.values()):
             self._fold(op, node, inputs, types)
@@ -133,7 +140,10 @@ class Filling:
         if fixed and op.output in self.known.fixed:
             return
         coming = sum(map(self._count, inputs))
-        going = sum(math.prod(self.shapes.get(name, (0,))) for name in op.outputs if name)
+        outputs = [name for name in op.outputs if name]
+        if op.op not in _SHRINKING and any(name not in self.shapes for name in outputs):
+            return
+        going = sum(math.prod(self.shapes.get(name, ())) for name in outputs)
         if op.op != "Constant" and (
             going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)
         ):

@@ -153,7 +153,7 @@ class Factors:
         return steps
 
     def _blocks(self, order: Sequence[int], wanted: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return runs of factors that stay together; the first, and open lengths, stay alone, as shapes tell them so."""
+        """Return runs of factors that stay together; the first one, and open lengths, stay alone."""
         following = dict(pairwise(wanted))
         blocks: list[list[int]] = []
         for factor in order:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nd import ConfigurationError
 from nd.typing import HostArray
 
 from ...terms.data_formats import channels_last, same_kind
@@ -142,6 +141,8 @@ class Piece:
 
     def _usual(self, formats: Sequence[str], value: Value) -> str:
         """Return the format in which the array looks as it does in the file."""
+        if len(value.inner) < 3:
+            return formats[-1] if formats == ("NCW", "NWC") else formats[0]  # behind rows are steps, then channels
         last = len(formats) > 1 and value.axes == (value.inner[0], *value.inner[2:], value.inner[1])
         return formats[1] if last else formats[0]
 

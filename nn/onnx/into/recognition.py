@@ -76,6 +76,8 @@ RECOGNISERS = {
     "Upsample": "shapes:resize",
 }
 """Operator, of the file or of `simplify` -> module and function, sorted."""
+NEWEST_FORM = {"Gelu": 20, "LayerNormalization": 17}
+"""Operators that `simplify` puts into models of older opsets, which had none -> the first that has."""
 RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
 MOVING = frozenset({"Gather", "GatherND", "Reshape", "ScatterElements", "Slice", "Transpose"})
 """Operators behind which an axis of the same length may be another one."""
@@ -205,7 +207,13 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     made: list[Value | None] = [None] * len(op.outputs)
     for at in used:
         conf = OnnxVertex(
-            op.op, attributes, constants, piece.opset, at, max(1, len(op.outputs)), trained=_trained(piece, constants)
+            op.op,
+            attributes,
+            constants,
+            max(piece.opset, NEWEST_FORM.get(op.op, 0)),
+            at,
+            max(1, len(op.outputs)),
+            trained=_trained(piece, constants),
         )
         node = piece.draft.add(op.outputs[at], conf, nodes)
         made[at] = _kept(piece, piece.factors.fresh(node, piece.shape(op.outputs[at])), at)

@@ -9,8 +9,11 @@ from collections.abc import Callable
 
 from .composed import FUSIONS
 from .known import Known
+from .normalised import normal, scaled_normal, with_bias
 from .ops import Op, OpGraph
 
+MORE = {"Add": (with_bias,), "Div": (normal,), "Mul": (scaled_normal,)}
+"""Beside `FUSIONS`: last operator of a pattern -> what looks for it."""
 REAL = frozenset({1, 10, 11, 16})
 """TensorProto's numbers of real types."""
 INTEGRAL = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
@@ -31,7 +34,7 @@ def simplify(graph: OpGraph, known: Known) -> None:
                 graph.ops.remove(op)
                 changed = True
                 continue
-            changed |= any(rule(graph, known, op) for rule in FUSIONS.get(op.op, ()))
+            changed |= any(rule(graph, known, op) for rule in (*FUSIONS.get(op.op, ()), *MORE.get(op.op, ())))
         graph.prune()
 
 
@@ -73,7 +76,13 @@ def _no_pads(op: Op, known: Known) -> bool:
 
 
 def _neutral(number: float) -> Callable[[Op, Known], bool]:
-    return lambda op, known: bool(op.input(1)) and known.uniform(op.input(1)) == number
+    """Return what tells a neutral number; an array of such is a parameter that a training has not yet begun with."""
+
+    def is_neutral(op: Op, known: Known) -> bool:
+        shape = known.shape(op.input(1)) if op.input(1) else None
+        return shape is not None and all(size == (1, 1) for size in shape) and known.uniform(op.input(1)) == number
+
+    return is_neutral
 
 
 HANDING_ON: dict[str, Callable[[Op, Known], bool]] = {

@@ -20,7 +20,7 @@ from ...vertices.runtime import VertexContext, VertexRuntime
 from ...vertices.trained import TrainedVertexConf
 from .call import Call
 from .constants import OnnxConstant, constant
-from .operators import OPERATORS, operator_function
+from .operators import OPERATORS, computed
 from .types import output_type
 from .values import Value, gradients
 from .vertex_json import ATTRIBUTES, CONSTANTS
@@ -39,7 +39,6 @@ class OnnxRuntime(VertexRuntime):
 
     def setup(self) -> None:
         self.operator = OPERATORS[self.conf.op]
-        self.function = operator_function(self.conf.op)
 
     def may_split(self, training: bool) -> bool:
         """Tell whether it is a function of the elements of one array, and of constants that are one number each."""
@@ -60,8 +59,7 @@ class OnnxRuntime(VertexRuntime):
         inputs = [Value(x, wanted=needed) for x, needed in zip(xs, wanted, strict=True)]
         weights = {position: Value(params[f"input_{position}"], wanted=trained) for position in conf.trained}
         values = {**dict(zip(conf.positions_of_inputs(len(xs)), inputs, strict=True)), **weights}
-        results = self.function(conf.call(values, self.dtype, self.label))
-        result = results if isinstance(results, Value) else results[conf.output]
+        result = computed(conf.call(values, self.dtype, self.label), conf.output)
         if not nd.is_array(result.array):  # a library's number, which has no axes
             result.array = nd.reshape(result.array, ())
         return inputs, weights, result
@@ -73,8 +71,6 @@ class OnnxRuntime(VertexRuntime):
         again = any(need and not value.wanted for need, value in zip(ctx.needs_epsilons, inputs, strict=True))
         if again or any(not value.wanted for value in weights.values()):  # nobody had asked when it went forward
             inputs, weights, result = self._computed(xs, params, ctx.needs_epsilons, bool(params))
-        if not self.operator.differentiable and any(ctx.needs_epsilons):
-            return [None if not need else nd.multiply(x, 0.0) for need, x in zip(ctx.needs_epsilons, xs, strict=True)]
         below = gradients([result], [epsilon], [*inputs, *weights.values()])
         for position, gradient in zip(weights, below[len(inputs) :], strict=True):
             nd.assign(grads[f"input_{position}"], gradient)
@@ -219,7 +215,7 @@ class OnnxVertex(TrainedVertexConf):
 def _attribute(who: str, value: Any) -> Any:
     """Return an attribute as Python's values: a list as a tuple, an array as a constant."""
     if isinstance(value, bytes):
-        return value.decode()
+        return value.decode(errors="replace")
     if isinstance(value, (int, float, str, OnnxConstant)):
         return value
     if isinstance(value, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in value):

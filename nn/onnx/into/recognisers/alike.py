@@ -33,10 +33,12 @@ def alike(piece: Piece, values: Sequence[Value], free: int | None = None) -> lis
     for value in values:
         groups: Axes = tuple(value.axes[axis] for axis in whole)
         made.append(piece.arranged(value, groups))
-    tags = {value.tag for value in made}
-    if len(tags) > 1:
-        piece.need(not any(map(piece.is_last, made)), "its inputs have several formats")
-    return [value._replace(tag=made[0].tag or next((tag for tag in tags if tag), None)) for value in made]
+    return made
+
+
+def format_of(values: Sequence[Value]) -> str | None:
+    """Return the format behind a vertex of several tensors: the first that one of them has."""
+    return next((value.tag for value in values if value.tag), None)
 
 
 def _whole(value: Value) -> tuple[int, ...] | None:

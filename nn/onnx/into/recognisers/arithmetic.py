@@ -10,7 +10,7 @@ from ....layers import ActivationLayer, DepthwiseConvolution2D, ElementWiseMulti
 from ....vertices import ElementWiseVertex, ScaleVertex, ShiftVertex
 from ..layout import Value
 from ..piece import Piece
-from .alike import alike
+from .alike import alike, format_of
 from .functions import chain
 
 
@@ -107,7 +107,7 @@ def _of_values(piece: Piece, op: str) -> Value:
     piece.need(all(piece.shape(name)[0] == behind[0] for name in names), "examples are repeated")
     made = alike(piece, [whole[0], *values])
     node = piece.add(ElementWiseVertex(op), [value.node for value in made[1:]])
-    return piece.same(made[0], node)
+    return made[0]._replace(node=node, tag=format_of(made[1:]))
 
 
 def _of_channels(piece: Piece, value: Value, array: HostArray, op: str) -> Value:

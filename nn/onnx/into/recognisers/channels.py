@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ....layers import Cropping2D
+from typing import Any
+
+from ....layers import Cropping2D, EmbeddingLayer, EmbeddingSequenceLayer
 from ....vertices import LastTimeStepVertex, MergeVertex
 from ...vertices import OnnxVertex
 from ..known import Size
 from ..layout import Value
 from ..piece import NotSaid, Piece
-from .alike import alike
+from .alike import alike, format_of
 
 
 def concat(piece: Piece) -> Value:
@@ -20,10 +22,8 @@ def concat(piece: Piece) -> Value:
     first = values[0]
     places = [at for at, group in enumerate(first.inner) if group == first.axes[axis]]
     piece.need(places == [1], "DL4J merges channels")
-    tags = {value.tag for value in values}
-    piece.need(len(tags) == 1, "its inputs have several formats")
     node = piece.add(MergeVertex(), [value.node for value in values])
-    return piece.behind(first, node, first.tag, {1: piece.shape()[axis]})
+    return piece.behind(first, node, format_of(values), {1: piece.shape()[axis]})
 
 
 def split(piece: Piece) -> list[Value | None]:
@@ -104,11 +104,32 @@ def _cropped(piece: Piece, value: Value, axis: int, before: int, behind: int) ->
 
 
 def gather(piece: Piece) -> Value:
-    """Gather of one step of series, of the last one, or of one channel; of rows of a constant table it is a lookup."""
+    """Gather of the last step of series, or of one channel; of rows of a table that is a constant it is a lookup."""
+    if piece.known.is_settled(piece.op.inputs[0]):
+        return _looked_up(piece)
     sizes, shape = piece.known.sizes(piece.op.inputs[1]), piece.known.shape(piece.op.inputs[1])
     if sizes is None or shape != () or len(sizes) != 1:
         piece.refuse("it is of several places")
     return _picked(piece, sizes[0])
+
+
+def _looked_up(piece: Piece) -> Value:
+    """Return rows of a table for every number ``[N]`` or ``[N, T]``."""
+    value, table = piece.value(1), piece.shape(piece.op.inputs[0])
+    piece.need(value.rank in (1, 2) and len(table) == 2 and not piece.op.attribute("axis", 0), "it is of other axes")
+    piece.need(piece.draft.are_examples(value.axes[0]), "its examples are not the first axis of an input")
+    settings: dict[str, Any] = {"n_in": table[0][0], "n_out": table[1][0], "has_bias": False, "activation": "identity"}
+    arrays = {"W": lambda: piece.known.read(piece.op.inputs[0])}
+    new = (piece.factors.new(table[1]),)
+    if value.rank == 1:
+        one = (piece.factors.new((1, 1)),)
+        value = piece.arranged(value, (value.axes[0], one))
+        return Value(
+            piece.add(EmbeddingLayer(**settings), value.node, arrays), (value.axes[0], new), (value.axes[0], new)
+        )
+    value = piece.arranged(value, value.axes)
+    node, tag = piece.layer(EmbeddingSequenceLayer, value, arrays, **settings)
+    return Value(node, (*value.axes, new), (value.axes[0], new, value.axes[1]), tag)
 
 
 def pick(piece: Piece) -> Value:

@@ -62,6 +62,8 @@ def clip(piece: Piece) -> Value:
         for at, name in ((1, "min"), (2, "max"))
     )
     piece.need(not (piece.op.input(1) and low is None) and not (piece.op.input(2) and high is None), "open limits")
+    if low == 0.0 and high is None:
+        return chain(piece, ActivationLayer("relu"))
     if low is None or high is None or low > high:
         piece.refuse("it has one limit")
     if (low, high) == (0.0, 6.0):
