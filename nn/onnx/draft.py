@@ -204,8 +204,9 @@ class OnnxDraft:
             self._types |= self._types_behind(node)
         self._inferred = len(self.nodes)
         kind = self._types.get(tensor)
-        known = kind is not None and kind.tensor_type.HasField("shape")
-        return len(kind.tensor_type.shape.dim) if known else None
+        if kind is None or not kind.tensor_type.HasField("shape"):
+            return None
+        return len(kind.tensor_type.shape.dim)
 
     def _types_behind(self, node: Any) -> dict[str, Any]:
         onnx = self._onnx

@@ -66,10 +66,7 @@ class OnnxFile:
             Its sizes do not fit its data, its type is none of numbers, or its external data are not where they may be:
             in a file beside the model.
         """
-        shape = tuple(tensor.dims)
-        if any(size < 0 for size in shape) or len(shape) > _MOST_AXES or tensor.data_type not in _BITS:
-            raise self._bad(tensor, f"a shape and a type of numbers, got {shape} of data type {tensor.data_type}")
-        length = -(-math.prod(shape) * _BITS[tensor.data_type] // 8)
+        shape, length = tuple(tensor.dims), self._length(tensor)
         try:
             if tensor.data_location == _EXTERNAL:
                 made = self._from_file(tensor, shape, length)
@@ -82,6 +79,18 @@ class OnnxFile:
         if tuple(made.shape) != shape:
             raise self._bad(tensor, f"data that fit shape {shape}, got {tuple(made.shape)}")
         return made
+
+    def check_place(self, tensor: Any) -> None:
+        """Raise FormatError, as `array` does, where a tensor in a file has other sizes than its bytes."""
+        with self._opened(tensor, self._length(tensor)):
+            pass
+
+    def _length(self, tensor: Any) -> int:
+        """Return the bytes that a tensor's shape and type ask for."""
+        shape = tuple(tensor.dims)
+        if any(size < 0 for size in shape) or len(shape) > _MOST_AXES or tensor.data_type not in _BITS:
+            raise self._bad(tensor, f"a shape and a type of numbers, got {shape} of data type {tensor.data_type}")
+        return -(-math.prod(shape) * _BITS[tensor.data_type] // 8)
 
     def _inside(self, tensor: Any, shape: tuple[int, ...], length: int) -> HostArray:
         """Return what stands in the message."""
@@ -108,10 +117,10 @@ class OnnxFile:
         location = entries.get("location", "")
         own = location.startswith(IN_PLACE) and self._source is not None
         offset = self._size(tensor, location.removeprefix(IN_PLACE) if own else entries.get("offset", "0"))
-        given = 0 if own else self._size(tensor, entries.get("length", "0"))
+        given = self._size(tensor, entries.get("length", str(length)))
         with opening("load", self._source if own else self._beside(tensor, location)) as file:  # type: ignore[arg-type]
             size = file.seek(0, os.SEEK_END)
-            if offset + length > size or given not in (0, length):
+            if offset + length > size or given != length:
                 raise self._bad(
                     tensor, f"{length:,} bytes from {offset:,} on, got a file of {size:,} and length {given:,}"
                 )
@@ -183,16 +192,18 @@ def read_onnx(source: Source) -> OnnxFile:
         raise ConfigurationError(
             f"{name}: the operators must be of opset 1 to {newest}, got {made.opset}. Install a newer onnx."
         )
-    _check(onnx, name, model)
+    _check(onnx, made)
     return made
 
 
-def _check(onnx: ModuleType, name: str, model: Any) -> None:
+def _check(onnx: ModuleType, file: OnnxFile) -> None:
     """Raise FormatError where a model breaks ONNX's own rules: operators, attributes, names that are written once."""
     checked = onnx.ModelProto()
-    checked.CopyFrom(model)
+    checked.CopyFrom(file.model)
     graph = checked.graph
     outside = [tensor for tensor in graph.initializer if tensor.data_location == _EXTERNAL]
+    for tensor in outside:
+        file.check_place(tensor)
     inside = [tensor for tensor in graph.initializer if tensor.data_location != _EXTERNAL]
     named = {value.name for value in graph.input}
     values = [
@@ -207,4 +218,6 @@ def _check(onnx: ModuleType, name: str, model: Any) -> None:
         onnx.checker.check_model(checked)
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         told = " ".join(str(error).split())
-        raise FormatError(f"{name}: an ONNX model must keep ONNX's own rules, got: {told}. Is it damaged?") from error
+        raise FormatError(
+            f"{file.name}: an ONNX model must keep ONNX's own rules, got: {told}. Is it damaged?"
+        ) from error

@@ -15,8 +15,10 @@ from nd import FormatError
 IN_PLACE = "\0"
 """Begins the location of external data that are in the model's own file; the place in bytes follows."""
 
+MOST_FIELDS = 1 << 19
+"""Parts of a message that are looked at: of a graph a node is one."""
+
 _LARGE = 1 << 16  # bytes
-_MOST_FIELDS = 1 << 20  # that are looked at: of a graph a node is one
 _GRAPH, _INITIALIZER, _RAW, _EXTERNAL, _LOCATION = 7, 5, 9, 13, 14
 _PATH = (_GRAPH, _INITIALIZER, _RAW)
 """Fields of ModelProto, GraphProto and TensorProto on the way to the bytes of a tensor."""
@@ -59,7 +61,7 @@ class _Slimming:
     """A walk through a file's message."""
 
     def __init__(self, name: str, file: BinaryIO, most: int) -> None:
-        self._name, self._file, self._left, self._fields_left = name, file, most, _MOST_FIELDS
+        self._name, self._file, self._left, self._fields_left = name, file, most, MOST_FIELDS
 
     def message(self, start: int, end: int, depth: int) -> bytearray:
         """Return the message between two places, slim."""
@@ -73,7 +75,7 @@ class _Slimming:
                 inner = self.message(field.content, field.end, depth + 1)
                 content += _tagged(field.number, inner)
             else:
-                content += _external(field.content)
+                content += _external(field.content, field.end - field.content)
         return content + self._copied(copied, end)
 
     def _copied(self, start: int, end: int) -> bytes:
@@ -107,7 +109,7 @@ class _Slimming:
                 raise self._bad("ends early")
             self._fields_left -= 1
             if self._fields_left < 0:
-                raise FormatError(f"{self._name}: an ONNX file must have at most {_MOST_FIELDS:,} parts, got more.")
+                raise FormatError(f"{self._name}: an ONNX file must have at most {MOST_FIELDS:,} parts, got more.")
             yield _Field(tag >> 3, kind, place, content, following)
             place = following
 
@@ -138,7 +140,8 @@ def _tagged(number: int, content: bytes | bytearray) -> bytes:
     return _varint(number << 3 | _BYTES) + _varint(len(content)) + bytes(content)
 
 
-def _external(place: int) -> bytes:
+def _external(place: int, length: int) -> bytes:
     """Return fields of a TensorProto that say that its bytes are in the model's own file."""
-    entry = _tagged(1, b"location") + _tagged(2, f"{IN_PLACE}{place}".encode())
-    return _tagged(_EXTERNAL, entry) + _varint(_LOCATION << 3 | _VARINT) + b"\x01"
+    entries = {"location": f"{IN_PLACE}{place}", "length": str(length)}
+    told = (_tagged(1, name.encode()) + _tagged(2, value.encode()) for name, value in entries.items())
+    return b"".join(_tagged(_EXTERNAL, entry) for entry in told) + _varint(_LOCATION << 3 | _VARINT) + b"\x01"

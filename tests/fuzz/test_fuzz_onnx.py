@@ -40,7 +40,8 @@ OPERATORS = (
     "Add", "ArgMax", "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape",
     "Conv", "ConvTranspose", "Div", "Dropout", "Einsum", "Expand", "Flatten", "GRU", "Gather", "GatherND", "Gemm",
     "Identity", "If", "LSTM", "Loop", "MatMul", "MaxPool", "Mul", "Nothing", "OneHot", "Pad", "Range", "ReduceSum",
-    "Relu", "Reshape", "Resize", "Scan", "ScatterND", "SequenceAt", "Shape", "Slice", "Softmax", "Split", "Squeeze", "Tile", "Transpose",
+    "Relu", "Reshape", "Resize", "Scan", "ScatterND", "SequenceAt", "Shape", "Slice", "Softmax", "Split", "Squeeze",
+    "Tile", "Transpose",
     "Unsqueeze", "Where", "",
 )  # fmt: skip
 TEXTS = ("", "x", "y", "0", "NOTSET", "SAME_UPPER", "\u00e9", "a" * 3000, "../../etc/passwd")

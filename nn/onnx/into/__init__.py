@@ -16,7 +16,9 @@ from .simplifying import REAL
 if TYPE_CHECKING:
     from ...networks.graph import ComputationGraph
 
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+_DAMAGE = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 """The errors of following a graph whose parts do not fit together."""
 
 DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

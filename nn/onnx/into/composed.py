@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from .known import Known
 from .ops import Op, OpGraph
+from .scans import scanned
 
 CLOSE = 1e-4
 """Of constants as exporters round them."""
@@ -301,6 +302,7 @@ FUSIONS: dict[str, tuple[Callable[[OpGraph, Known, Op], bool], ...]] = {
     "Gemm": (product_of_matrices,),
     "MatMul": (product_of_matrices,),
     "Mul": (gated, clipped),
+    "Scan": (scanned,),
     "Where": (chosen,),
 }
 """Last operator of a pattern -> what looks for it, sorted."""

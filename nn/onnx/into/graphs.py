@@ -151,7 +151,7 @@ def _type_of(draft: GraphDraft, value: Value) -> InputType | None:
 def _vector(draft: GraphDraft, conf: ComputationGraphConfiguration) -> Any:
     """Return all parameters as the graph has them."""
     layout, dtype = conf.layout(), conf.dtype
-    vector = nd.create_uninitialized(1, layout.length, dtype=dtype)  # every number of which is a view's
+    vector = nd.create_uninitialized(1, layout.length, dtype=dtype)  # each view of it is assigned
     for view in layout.views:
         target, vertex = view.of(vector), conf.vertices[view.name]
         if isinstance(vertex, OnnxVertex):

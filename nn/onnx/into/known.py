@@ -17,6 +17,7 @@ from nd.typing import HostArray
 
 from ..reading import OnnxFile
 from .ops import Op, ops_of
+from .scans import shapes_behind
 
 Size = tuple[int, ...]
 """A length of an axis, once for every filling-in."""
@@ -60,6 +61,10 @@ class Filling:
             return
         inputs = [name for name in op.inputs if name]
         types = self._inferred(op, node, inputs)
+        if op.op == "Scan":
+            for name, shape in shapes_behind(op, self.known.file.opset, self._type_of).items():
+                self._types[name] = self._onnx.helper.make_tensor_type_proto(self.kind(op.inputs[-1]), shape)
+                self.shapes[name] = shape
         foldable = "::" not in op.op and op.op not in _DRAWING and all(map(self.is_constant, inputs))
         if foldable and not any(type(value).__name__ == "GraphProto" for value in op.attributes.values()):
             self._fold(op, node, inputs, types)

@@ -87,8 +87,8 @@ def _by_channels(layer: NodeDraft, W: HostArray, b: HostArray | None) -> str:
     return _channels_first(layer, _shifted(layer, z, b), 2)
 
 
-def _transposed(layer: NodeDraft, W: HostArray) -> str:
-    """Return the transposed convolution with ``W [n_in, n_out, *kernel]``, activated.
+def transposed_sliding(layer: NodeDraft) -> tuple[Sliding, Sizes]:
+    """Return the windows of a transposed convolution, and how much it adds behind every axis.
 
     Mode same gives the input's length times the stride: it takes away what the dilated kernel reaches beyond, and adds
     what it does not reach.
@@ -101,6 +101,12 @@ def _transposed(layer: NodeDraft, W: HostArray) -> str:
         before = [max(length, 0) // 2 for length in beyond]
         after = [max(length, 0) - first for length, first in zip(beyond, before, strict=True)]
         own, more = replace(own, padding=(*before, *after)), tuple(max(-length, 0) for length in beyond)
+    return own, more
+
+
+def _transposed(layer: NodeDraft, W: HostArray) -> str:
+    """Return the transposed convolution with ``W [n_in, n_out, *kernel]``, activated."""
+    own, more = transposed_sliding(layer)
     if layer.draft.dtype == "float64":
         return activate(layer, _spread(layer, W, own, more))
     b = [_tensor(layer, layer.params["b"].reshape(-1), "b")] if "b" in layer.params else []

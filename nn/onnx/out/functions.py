@@ -11,7 +11,7 @@ from nd.activations import Activation
 from ...terms.data_formats import channels_last
 from ..draft import OnnxDraft
 from .double import DOUBLE
-from .node_draft import NodeDraft, NotInOnnx
+from .node_draft import AddsNodes, NodeDraft, NotInOnnx
 
 LAST = -1
 CHANNELS = 1
@@ -73,8 +73,8 @@ def normal(layer: NodeDraft, x: str, gain: str) -> str:
     return layer.node("Mul", layer.node("Div", centered, layer.node("Sqrt", varies)), gain)
 
 
-class Formula:
-    """Adds nodes that are named after a layer.
+class Formula(AddsNodes):
+    """Adds the nodes of a formula, by being called.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class Formula:
         self.draft, self.name, self.axis = draft, name, axis
 
     def __call__(self, op: str, *inputs: str | float, **attributes: Any) -> str:
-        """Add a node with one output; return that. Numbers among the inputs are constants of the network's dtype."""
-        return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
+        """Do what `node` does."""
+        return self.node(op, *inputs, **attributes)
 
 
 Function = Callable[[Formula, Any, str], str]

@@ -21,8 +21,22 @@ class SizesUnknown(NotInOnnx):
     """A part that ONNX can say where sizes are known: what is behind a part that is refused has none."""
 
 
+class AddsNodes:
+    """Adds nodes that are named after a layer or vertex."""
+
+    draft: OnnxDraft
+    name: str
+
+    def node(self, op: str, *inputs: str | float, **attributes: Any) -> str:
+        """Add a node with one output, named after the layer; return its output.
+
+        Numbers among the inputs are constants of the network's dtype.
+        """
+        return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
+
+
 @dataclass(frozen=True)
-class NodeDraft:
+class NodeDraft(AddsNodes):
     """A node of a network, and the tensors that come into it.
 
     Attributes
@@ -70,13 +84,6 @@ class NodeDraft:
     def mask(self) -> str | None:
         """The first input's mask."""
         return self.masks[0] if self.masks else None
-
-    def node(self, op: str, *inputs: str | float, **attributes: Any) -> str:
-        """Add a node with one output, named after the layer; return its output.
-
-        Numbers among the inputs are constants of the network's dtype.
-        """
-        return self.draft.node(op, inputs, f"{self.name}/{op}", **attributes)
 
     def param(self, name: str, *axes: int, shape: Sequence[int] | None = None) -> str:
         """Return a parameter as a tensor: with axes in that order, then in that shape, if they are given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..out.convolutions import transposed_sliding
 from ..out.functions import activate
 from ..out.node_draft import NodeDraft
 from ..out.windows import Sliding, padded, sliding_of
@@ -35,16 +36,38 @@ def separable(layer: NodeDraft) -> str:
     return activate(layer, _slid(layer, between, layer.param("pW"), cells, None, *_bias(layer)))
 
 
+def deconvolution2d(layer: NodeDraft) -> str:
+    """Deconvolution2D, whose W is ``[n_in, n_out, *kernel]``."""
+    return _spread(layer, layer.param("W"))
+
+
+def deconvolution3d(layer: NodeDraft) -> str:
+    """Deconvolution3D, whose W is ``[*kernel, n_out, n_in]``."""
+    return _spread(layer, layer.param("W", 4, 3, 0, 1, 2))
+
+
+def _spread(layer: NodeDraft, W: str) -> str:
+    _check_precision(layer)
+    own, more = transposed_sliding(layer)
+    added = more if any(more) else None
+    z = layer.node("ConvTranspose", layer.x, W, *_bias(layer), output_padding=added, **own.attributes())
+    return activate(layer, z)
+
+
 def _conv(layer: NodeDraft, W: str, group: int | None = None) -> str:
     return _slid(layer, layer.x, W, sliding_of(layer), group, *_bias(layer))
 
 
 def _slid(layer: NodeDraft, x: str, W: str, sliding: Sliding, group: int | None, *bias: str) -> str:
-    if layer.draft.dtype != "float32":
-        layer.refuse(_SINGLE)
+    _check_precision(layer)
     if sliding.padding is None and not sliding.automatic:
         x, sliding = padded(layer, x, sliding), sliding.within()
     return layer.node("Conv", x, W, *bias, group=group, **sliding.attributes())
+
+
+def _check_precision(layer: NodeDraft) -> None:
+    if layer.draft.dtype != "float32":
+        layer.refuse(_SINGLE)
 
 
 def _bias(layer: NodeDraft) -> list[str]:

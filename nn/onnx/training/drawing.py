@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ...conf.nodes import NodeConf
+from ...terms.dropout import Dropout
 from ..drawing import Drawing
 from ..out import MISSING as OUT_MISSING
 from ..out import writer
@@ -113,7 +114,8 @@ def _is_frozen(conf: object) -> bool:
 
 def _refuse_noise(layer: Any) -> None:
     runtime = getattr(layer, "runtime", None)
-    if getattr(runtime, "takes_dropout", False) and getattr(layer, "drop_out", None) is not None:
+    drop_out = getattr(layer, "drop_out", None) if getattr(runtime, "takes_dropout", False) else None
+    if drop_out is not None and drop_out != Dropout(1.0):  # which keeps everything
         raise NotInOnnx("its dropout draws random numbers, which ONNX draws otherwise. Leave drop_out out")
     if getattr(layer, "weight_noise", None) is not None:
         raise NotInOnnx("its weight noise draws random numbers. Leave weight_noise out")

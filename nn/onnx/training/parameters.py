@@ -14,7 +14,7 @@ from ..out.node_draft import NotInOnnx
 from .draft import TrainingDraft
 from .tensors import Tensor
 from .update import Parameter, check_penalties, normalised, updated
-from .updaters import UPDATERS, Updating
+from .updaters import Updating, check_updater
 
 if TYPE_CHECKING:
     from ...networks.network import Network
@@ -60,10 +60,9 @@ class Parameters:
         penalties = merged(self.conf.regularization_of(view)) if spec.penalised and not spec.running else ()
         try:
             check_penalties(penalties)
-            if type(updater).__name__ not in UPDATERS:
-                raise NotInOnnx(f"the updater {type(updater).__name__} has no form as operators here")
+            check_updater(updater)
         except NotInOnnx as error:
-            self.refused.append(f"{label}: {error}")
+            self._refuse(f"{label}: {error}")
             updater, penalties = NoOp(), ()
         tensor = self._input(view.key, view.of(vector))
         flat = self.network.updater.states_of(view.start, view.stop) if updater.state_names else []
@@ -72,6 +71,10 @@ class Parameters:
             for name, state in zip(updater.state_names, flat, strict=True)
         )
         return Parameter(view.key, view.layer, tensor, updater, states, penalties, spec.divided)
+
+    def _refuse(self, reason: str) -> None:
+        if reason not in self.refused:  # of another parameter of the same layer
+            self.refused.append(reason)
 
     def _input(self, name: str, array: Array) -> Tensor:
         taken = self.draft.array(array, name)

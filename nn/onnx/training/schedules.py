@@ -33,12 +33,18 @@ class Counters:
 
     def value(self, number: float | Schedule) -> Tensor | float:
         """Return a number that may be a schedule: a number, or a scalar of float64."""
+        return SCHEDULES[type(number).__name__](self, number) if isinstance(number, Schedule) else float(number)
+
+
+def check_schedules(part: object) -> None:
+    """Raise NotInOnnx where a number of an updater, a penalty or a schedule follows one that is not the library's."""
+    for number in vars(part).values():
         if not isinstance(number, Schedule):
-            return float(number)
+            continue
         kind = type(number)
         if kind.__name__ not in SCHEDULES or kind.__module__.partition(".")[0] != "optimize":
             raise NotInOnnx(f"the schedule {kind.__name__} has no form as operators here")
-        return SCHEDULES[kind.__name__](self, number)
+        check_schedules(number)
 
 
 def _picked(condition: Tensor, yes: Tensor | float, no: Tensor | float) -> Tensor:

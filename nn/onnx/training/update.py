@@ -9,6 +9,7 @@ from optimize import L1Regularization, L2Regularization, Regularization, Updater
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS, SMALLEST_NORM
 
 from ..out.node_draft import NotInOnnx
+from .schedules import check_schedules
 from .tensors import Tensor
 from .updaters import Updating
 
@@ -42,10 +43,11 @@ class Parameter(NamedTuple):
 
 
 def check_penalties(penalties: Sequence[Regularization]) -> None:
-    """Raise NotInOnnx where a penalty is none of the library's."""
+    """Raise NotInOnnx where a penalty, or its schedule, is none of the library's."""
     for penalty in penalties:
         if type(penalty) not in PENALTIES:
             raise NotInOnnx(f"the penalty {type(penalty).__name__} has no form as operators here")
+        check_schedules(penalty)
 
 
 def penalty_score(at: Updating, parameter: Parameter) -> Tensor | None:

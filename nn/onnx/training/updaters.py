@@ -8,7 +8,7 @@ from typing import Any
 from optimize import Updater
 
 from ..out.node_draft import NotInOnnx
-from .schedules import Counters
+from .schedules import Counters, check_schedules
 from .tensors import Tensor
 
 Number = Tensor | float
@@ -48,17 +48,16 @@ class Updating:
         return self.cast(a.where("Equal", 0.0, updater.epsilon, a))
 
     def update(self, updater: Updater, gradient: Tensor, states: Sequence[Tensor]) -> Updated:
-        """Return the update of a gradient, and the states after it.
+        """Return the update of a gradient, and the states after it, of an updater that `check_updater` lets pass."""
+        return UPDATERS[type(updater).__name__](self, updater, gradient, states)
 
-        Raises
-        ------
-        NotInOnnx
-            There is no formula for the updater.
-        """
-        kind = type(updater)
-        if kind.__name__ not in UPDATERS or kind.__module__.partition(".")[0] != "optimize":
-            raise NotInOnnx(f"the updater {kind.__name__} has no form as operators here")
-        return UPDATERS[kind.__name__](self, updater, gradient, states)
+
+def check_updater(updater: Updater) -> None:
+    """Raise NotInOnnx where there is no formula for an updater or for a schedule of it."""
+    kind = type(updater)
+    if kind.__name__ not in UPDATERS or kind.__module__.partition(".")[0] != "optimize":
+        raise NotInOnnx(f"the updater {kind.__name__} has no form as operators here")
+    check_schedules(updater)
 
 
 def _mixed(share: float, old: Tensor, new: Tensor) -> Tensor:

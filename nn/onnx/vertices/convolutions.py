@@ -68,6 +68,7 @@ def col2im(call: Call) -> Value:
     """Windows' contents ``[N, C kernel, windows]`` added where they lie."""
     x, sizes, kernel = call[0], call.ints(1) or [], call.ints(2) or []
     windows = windows_of(call, kernel)
+    f.check_size(sizes)
     pads = pads_of(call, sizes, windows)
     around = [size + before + behind for size, (before, behind) in zip(sizes, pads, strict=True)]
     counts, inner = windows.counts(around), math.prod(kernel)

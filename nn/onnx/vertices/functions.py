@@ -12,6 +12,8 @@ from nd.typing import Array
 
 from .values import Value, plain, summed, zeros
 
+MOST = 1 << 31
+"""Numbers that a result may have."""
 Elements = Callable[[Array], Array]
 Slope = Callable[[Array, Array], Array]
 
@@ -193,8 +195,17 @@ def permute(x: Value, axes: Sequence[int]) -> Value:
     return Value(nd.permute(x.array, tuple(axes)), [(x, lambda e: nd.permute(e, back))])
 
 
+def check_size(shape: Sequence[int]) -> None:
+    """Raise SizeError where a result would have more numbers than any operator makes: a file may say so."""
+    if math.prod(shape) > MOST:
+        raise nd.SizeError(
+            f"OnnxVertex: an operator must make at most {MOST} numbers, got the shape {list(shape)}. Mend the file."
+        )
+
+
 def expand(x: Value, shape: Sequence[int]) -> Value:
     """Return x repeated along axes of length 1, and new ones before the first."""
+    check_size(shape)
     return Value(repeated(x.array, shape), [(x, summed(lambda e: e, x.shape))])
 
 

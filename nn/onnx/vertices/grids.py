@@ -19,6 +19,7 @@ def affine_grid(call: Call) -> Value:
     """Places ``[N, ..., axes]`` in -1..1 of an image's elements, moved by matrices ``[N, axes, axes + 1]``."""
     theta, size = call[0], call.ints(1) or []
     sizes, aligned = size[2:], bool(call.whole("align_corners", 0))
+    f.check_size(size)
     columns = []
     for axis in reversed(range(len(sizes))):  # x comes before y
         length = sizes[axis]

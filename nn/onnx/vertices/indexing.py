@@ -143,6 +143,7 @@ def one_hot(call: Call) -> Value:
     """Along a new axis the second value at the number that stands in x, elsewhere the first."""
     x, depth, ends = call[0], int(call.real(1) or 0), call[2]
     axis = call.axis(call.whole("axis", -1), x.ndim + 1)
+    f.check_size([*x.shape, depth])
     numbers = nd.reshape(x.array, (*x.shape[:axis], 1, *x.shape[axis:]))
     numbers = nd.add(numbers, nd.multiply(nd.astype(nd.greater(0.0, numbers), x.dtype), float(depth)))
     position = nd.reshape(nd.arange(0, depth, x.dtype), (depth, *(1,) * (x.ndim - axis)))

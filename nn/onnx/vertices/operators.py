@@ -7,6 +7,9 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
+import nd
+from nd.checks import describe_shape
+
 from .call import Call
 from .values import Value
 
@@ -188,3 +191,24 @@ def operator_function(op: str) -> Callable[[Call], Value | Sequence[Value]]:
     module, name, *arguments = OPERATORS[op].function.split(":")
     function: Callable[..., Value | Sequence[Value]] = getattr(import_module(f".{module}", __package__), name)
     return function(*arguments) if arguments else function  # type: ignore[return-value]
+
+
+def computed(call: Call, output: int) -> Value:
+    """Return one of the operator's outputs.
+
+    Raises
+    ------
+    ConfigurationError, ShapeError
+        Inputs, attributes and constants do not fit the operator, or one another.
+    """
+    try:
+        results = operator_function(call.op)(call)
+        return results if isinstance(results, Value) else results[output]
+    except nd.NdError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of the backend's library, or of counting
+        shapes = ", ".join(describe_shape(call[place].shape) for place in range(call.count) if call.has(place))
+        raise nd.ShapeError(
+            f"{call.label}: {call.op} must have inputs that fit its attributes and one another, got {shapes} with "
+            f"{dict(call.attributes)}: {error}. Mend the file, or the shapes of what goes in."
+        ) from error

@@ -125,6 +125,8 @@ def resize(call: Call) -> Value:
     cropped = call.text("coordinate_transformation_mode", "") == "tf_crop_and_resize"
     region = region if cropped else []
     outside = []
+    for axis, length in zip(axes, lengths, strict=True):
+        f.check_size([x.shape[axis], max(length, 0), 1 << 9])  # weights are made one by one
     for number, axis in enumerate(axes):
         ends = (float(region[number]), float(region[number + len(axes)])) if region else (0.0, 1.0)
         one = _interpolation(call, x.shape[axis], lengths[number], scales[number], ends)

@@ -49,6 +49,8 @@ def unsqueeze(call: Call) -> Value:
     """With new axes of length 1, numbered as in the result."""
     x, axes = call[0], call.ints(1, "axes") or []
     new = call.axes(axes, x.ndim + len(axes))
+    if len(set(new)) < len(new):
+        raise call.misfit(f"new axes that differ, not {list(axes)}", x.shape)
     sizes = iter(x.shape)
     return f.reshape(x, [1 if axis in new else next(sizes) for axis in range(x.ndim + len(axes))])
 
@@ -73,6 +75,8 @@ def split(call: Call) -> list[Value]:
     lengths, size = call.ints(1, "split"), x.shape[axis]
     if lengths is None:
         count = call.whole("num_outputs", call.outputs)
+        if not 1 <= count <= max(size, 1):
+            raise call.misfit(f"an axis {axis} that {count} outputs divide", x.shape)
         each = -(-size // count)
         lengths = [min(each, size - each * number) for number in range(count)]
     ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
@@ -125,8 +129,9 @@ def expand(call: Call) -> Value:
 
 def tile(call: Call) -> Value:
     """Several times, side by side along every axis."""
-    x = call[0]
-    for axis, times in enumerate(call.ints(1) or []):
+    x, repeats = call[0], call.ints(1) or []
+    f.check_size([size * times for size, times in zip(x.shape, repeats, strict=True)])
+    for axis, times in enumerate(repeats):
         if times != 1:
             x = f.concat([x] * times, axis) if times else f.stretch(x, axis, 0, 0)
     return x
@@ -152,6 +157,7 @@ def padded(x: Value, axis: int, pads: Sequence[int], mode: str = "constant", val
     if inside != [0, size]:
         x, size = f.stretch(x, axis, *inside), inside[1] - inside[0]
     before, behind = (max(0, number) for number in pads)
+    f.check_size([*x.shape[:axis], before + size + behind, *x.shape[axis + 1 :]])
     if not before and not behind:
         return x
     if mode == "constant":
@@ -209,6 +215,8 @@ def space_to_depth(call: Call) -> Value:
 def trilu(call: Call) -> Value:
     """The upper triangle of matrices, or the lower one; zeros elsewhere."""
     x, k = call[0], (call.ints(1) or [0])[0]
+    if x.ndim < 2:
+        raise call.misfit("matrices", x.shape)
     keep = standard.triu if call.whole("upper", 1) else standard.tril
     return Value(keep(x.array, k=k), [(x, lambda e: keep(e, k=k))])
 
@@ -230,6 +238,8 @@ def reverse_sequence(call: Call) -> Value:
     x, lengths = call[0], call.host(1)
     time, batch = call.whole("time_axis", 0), call.whole("batch_axis", 1)
     size, parts = x.shape[time], []
+    if any(not 0 <= length <= size for length in lengths):
+        raise call.misfit(f"as many steps as {lengths} say", x.shape)
     for number, length in enumerate(lengths):
         order = [*reversed(range(int(length))), *range(int(length), size)]
         parts.append(along(f.stretch(x, batch, number, number + 1), time, whole_numbers(order)))

@@ -12,7 +12,7 @@ from nd.checks import describe_shape
 
 from ...terms.input_type import InputType
 from ...vertices.merging import of_shape
-from .operators import OPERATORS, operator_function
+from .operators import OPERATORS, computed
 from .values import Value
 
 if TYPE_CHECKING:
@@ -54,5 +54,4 @@ def _tried(conf: OnnxVertex, label: str, input_types: Sequence[InputType], lengt
         if OPERATORS[conf.op].splits:  # a function of elements, which may have no value at 1
             given = [call[position] for position in range(call.count) if call.has(position)]
             return reduce(lambda x, y: x + y, given).shape
-        results = operator_function(conf.op)(call)
-        return (results if isinstance(results, Value) else results[conf.output]).shape
+        return computed(call, conf.output).shape

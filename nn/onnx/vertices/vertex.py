@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd import ConfigurationError
-from nd.checks import describe_shape, suggestion
+from nd.checks import suggestion
 from nd.random import Random
 from nd.typing import Array
 
@@ -20,7 +20,7 @@ from ...vertices.runtime import VertexContext, VertexRuntime
 from ...vertices.trained import TrainedVertexConf
 from .call import Call
 from .constants import OnnxConstant, constant
-from .operators import OPERATORS, operator_function
+from .operators import OPERATORS, computed
 from .types import output_type
 from .values import Value, gradients
 from .vertex_json import ATTRIBUTES, CONSTANTS
@@ -39,7 +39,6 @@ class OnnxRuntime(VertexRuntime):
 
     def setup(self) -> None:
         self.operator = OPERATORS[self.conf.op]
-        self.function = operator_function(self.conf.op)
 
     def may_split(self, training: bool) -> bool:
         """Tell whether it is a function of the elements of one array, and of constants that are one number each."""
@@ -60,24 +59,10 @@ class OnnxRuntime(VertexRuntime):
         inputs = [Value(x, wanted=needed) for x, needed in zip(xs, wanted, strict=True)]
         weights = {position: Value(params[f"input_{position}"], wanted=trained) for position in conf.trained}
         values = {**dict(zip(conf.positions_of_inputs(len(xs)), inputs, strict=True)), **weights}
-        results = self._results(conf.call(values, self.dtype, self.label))
-        result = results if isinstance(results, Value) else results[conf.output]
+        result = computed(conf.call(values, self.dtype, self.label), conf.output)
         if not nd.is_array(result.array):  # a library's number, which has no axes
             result.array = nd.reshape(result.array, ())
         return inputs, weights, result
-
-    def _results(self, call: Call) -> Value | Sequence[Value]:
-        """Compute; raise ShapeError where inputs, attributes and constants do not fit one another."""
-        try:
-            return self.function(call)
-        except nd.NdError:
-            raise
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of the backend's library, or counting
-            shapes = ", ".join(describe_shape(call[place].shape) for place in range(call.count) if call.has(place))
-            raise nd.ShapeError(
-                f"{self.label}: {call.op} must have inputs that fit its attributes and one another, got {shapes} with "
-                f"{dict(call.attributes)}: {error}. Mend the file, or the shapes of what goes in."
-            ) from error
 
     def backward(
         self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: VertexContext

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import nd
+from nd.activations import ACTIVATIONS
 from nd.typing import HostArray
 
 from ....layers import LSTM, Bidirectional, GravesLSTM, SimpleRnn
@@ -20,9 +21,9 @@ PEEPHOLES = (2, 1, 0)
 """ONNX's peepholes i, o, f in the order of DL4J's columns: forget, output, input."""
 FUNCTIONS = {
     "Relu": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid", "HardSigmoid": "hardsigmoid", "Softsign": "softsign",
-    "Softplus": "softplus",
+    "Softplus": "softplus", "Elu": "elu", "LeakyRelu": "leakyrelu", **{f"Own::{name}": name for name in ACTIVATIONS},
 }  # fmt: skip
-"""Activation of a node, without settings -> that of a layer."""
+"""Activation of a node, without settings -> that of a layer; those of a Scan that is taken for a node all have one."""
 
 
 def lstm(piece: Piece) -> list[Value | None]:

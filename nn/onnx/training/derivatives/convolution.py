@@ -81,7 +81,7 @@ def transposed(epsilon: Tensor, W: Tensor, windows: Windows, group: int, x: Tens
     It has the places of ``x``, of which the last may be in no window.
     """
     places, axes = range(2, 2 + len(windows.kernel)), len(windows.kernel)
-    settings = {"strides": windows.strides, "dilations": windows.dilations}
+    settings: dict[str, Any] = {"strides": windows.strides, "dilations": windows.dilations}
     spread = epsilon.op("ConvTranspose", W, group=group, **settings)
     ends = [step - 1 for step in windows.strides]
     if any(ends):
@@ -104,7 +104,7 @@ def _of_weights(epsilon: Tensor, x: Tensor, windows: Windows, group: int, channe
         x = x.reshape_to(x.ints(channels, -1), lengths)
     else:
         x = x.transpose(1, 0, *places)
-    settings = windows.settings | {"strides": windows.dilations, "dilations": windows.strides}
+    settings: dict[str, Any] = windows.settings | {"strides": windows.dilations, "dilations": windows.strides}
     found = x.op("Conv", epsilon.transpose(1, 0, *places), group=group, **settings)
     if set(windows.strides) != {1}:  # windows that no cell of the kernel has
         found = found.op("Slice", x.ints(*(0 for _ in places)), x.ints(*windows.kernel), x.ints(*places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ...out.node_draft import NotInOnnx
 from ..tensors import Tensor
@@ -43,6 +44,33 @@ def _cells(node: NodeBack, windows: Windows) -> Tensor | float:
     ones = x.like(1.0).op("Expand", x.ints(1, 1).op("Concat", x.lengths(range(2, 2 + len(windows.kernel))), axis=0))
     settings = {name: value for name, value in node.attributes.items() if name != "count_include_pad"}
     return ones.op("AveragePool", count_include_pad=1, **settings) * cells
+
+
+def resize(node: NodeBack) -> Below:
+    """Resize that repeats every number a whole number of times: the sum of the copies."""
+    factors = node.constant(2)[2:]
+    if node.attribute("mode", b"nearest") != b"nearest" or any(factor != int(factor) for factor in factors):
+        raise NotInOnnx("only whole numbers of copies have a derivative here")
+    sizes = [int(factor) for factor in factors]
+    return [node.epsilon.op("AveragePool", kernel_shape=sizes, strides=sizes) * float(math.prod(sizes))]
+
+
+def local_response(node: NodeBack) -> Below:
+    """LRN of an odd size: y = x s^-beta, s = bias + alpha / size * (sum of x^2 over the channels around)."""
+    x, size, beta = node.x, node.attribute("size"), node.attribute("beta", 0.75)
+    if not size % 2:
+        raise NotInOnnx("a local response of an even size has no derivative here")
+    share = node.attribute("alpha", 1e-4) / size
+    scale = _around(x.square(), size) * share + node.attribute("bias", 1.0)
+    power = scale**-beta
+    return [node.epsilon * power - (2.0 * beta * share) * x * _around(node.epsilon * x * (power / scale), size)]
+
+
+def _around(x: Tensor, size: int) -> Tensor:
+    """Return the sums of x over so many channels around each."""
+    half, rows = size // 2, x.reshape_to(x.ints(0, 1), x.lengths([1]), x.ints(-1))
+    settings: dict[str, Any] = {"kernel_shape": [size, 1], "pads": [half, 0, half, 0]}
+    return (rows.op("AveragePool", count_include_pad=1, **settings) * float(size)).reshape_as(x)
 
 
 def global_average_pool(node: NodeBack) -> Below:

@@ -95,11 +95,9 @@ def gather(node: NodeBack) -> Below:
     return [node.x.zeros().op("ScatterND", indices, node.epsilon, reduction="add"), None]
 
 
-def depth_to_space(node: NodeBack) -> Below:
-    """DepthToSpace of mode DCR: SpaceToDepth."""
-    if node.attribute("mode", b"DCR") != b"DCR":
-        raise NotInOnnx("DepthToSpace of mode CRD has no derivative here")
-    return [node.epsilon.op("SpaceToDepth", blocksize=node.attribute("blocksize"))]
+def space_to_depth(node: NodeBack) -> Below:
+    """SpaceToDepth: DepthToSpace."""
+    return [node.epsilon.op("DepthToSpace", blocksize=node.attribute("blocksize"), mode="DCR")]
 
 
 def _slice(x: Tensor, starts: list[int], ends: list[int], axes: list[int]) -> Tensor:

@@ -29,7 +29,7 @@ def test_the_table_is_of_functions_that_are_written():
     assert set(DOUBLE) < set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("opset", [13, 18, 24])
+@pytest.mark.parametrize("opset", [18, *(pytest.param(opset, marks=pytest.mark.slow) for opset in (13, 24))])
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_every_function(name, opset):
     model = written(getattr(nd.activations, name)(), opset)

@@ -41,7 +41,9 @@ from nn.terms.input_type import RecurrentType
 from nn.terms.preprocessors import PREPROCESSORS, InputPreProcessor
 from nn.vertices import VERTICES
 from nn.vertices.runtime import VertexRuntime
+from tests.cases import mixed_graphs
 from tests.cases.layers import LAYER_CASES, make_features
+from tests.cases.random_graphs import draw_graph
 from tests.cases.random_series import draw_series
 from tests.cases.vertices import VERTEX_CASES
 from tests.nn.layers.test_every_layer import make_network
@@ -235,6 +237,36 @@ def test_stacked_series_of_other_lengths():
     written = Written(net, masks=True)
     for n, steps in ((2, (5, 3)), (3, (2, 6)), (1, (4, 4))):
         written.check(*(series(n, length) for length in steps), masks=[gaps(n, length) for length in steps])
+
+
+def of_series(number):
+    drawn = draw_graph(number)
+    return ComputationGraph(drawn.conf).init(), [nd.to_host(x) for x in drawn.data.features]
+
+
+def of_several_kinds(number):
+    drawn = mixed_graphs.draw(number)
+    return drawn.network(), drawn.features
+
+
+def check_graph(drawing, number):
+    """Compare a random graph with masks of all its series; tell whether it has any."""
+    net, xs = drawing(number)
+    given = [gaps(len(x), x.shape[2], place) if x.ndim == 3 else None for place, x in enumerate(xs)]
+    if any(mask is not None for mask in given):
+        Written(net, masks=True).check(*xs, masks=given)
+    return any(mask is not None for mask in given)
+
+
+@pytest.mark.parametrize("drawing", [of_series, of_several_kinds])
+def test_random_graphs(drawing):
+    assert sum(check_graph(drawing, number) for number in range(6)) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("drawing", "least"), [(of_series, 40), (of_several_kinds, 50)])
+def test_many_random_graphs(drawing, least):
+    assert sum(check_graph(drawing, number) for number in range(6, 150)) >= least
 
 
 def test_a_file_with_masks(tmp_path):

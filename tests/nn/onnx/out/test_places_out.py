@@ -95,11 +95,14 @@ SOLIDS = {
 
 
 def windows(table, *modes):
-    every = itertools.product(table.items(), modes)
-    return [
-        pytest.param(window(*numbers, *(0, 1)[len(numbers) - 2 :], mode), id=f"{name}-{mode}")
-        for (name, numbers), mode in every
-    ]
+    """Return every window of a table in every mode; without the mode that pads by the size most are slow tests."""
+    rows = []
+    for (name, numbers), mode in itertools.product(table.items(), modes):
+        kept = mode == "same" or name in ("more-padding-than-kernel", "step-by-step")
+        numbers = (*numbers, *(0, 1)[len(numbers) - 2 :])
+        marks = () if kept else pytest.mark.slow
+        rows.append(pytest.param(window(*numbers, mode), id=f"{name}-{mode}", marks=marks))
+    return rows
 
 
 def convolutions(window):

@@ -3,17 +3,22 @@
 import numpy as np
 import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 import nd
 from nn import (
     LSTM,
+    ActivationLayer,
     BatchNormalization,
     ComputationGraph,
     ConvolutionLayer,
     DenseLayer,
     DropConnect,
+    Dropout,
     ElementWiseVertex,
+    GlobalPoolingLayer,
     InputType,
+    MergeVertex,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
@@ -21,7 +26,8 @@ from nn import (
     SubsamplingLayer,
 )
 from nn.onnx.training import training_model
-from optimize import MaxNormConstraint
+from optimize import MaxNormConstraint, Sgd
+from optimize.schedules import Schedule
 from tests.nn.onnx.training.steps import RuntimeTraining, compared
 
 CLOSE = 1e-6
@@ -70,6 +76,22 @@ def test_opsets(opset):
 def test_an_opset_that_is_too_old():
     with pytest.raises(nd.ConfigurationError, match="a training step needs opset 18 or more, got 17"):
         training_model(small(), opset=17)
+
+
+def test_names_that_a_network_has_already():
+    """Its own stay; what the step adds is numbered then."""
+    nodes = {"score": (DenseLayer(n_out=5), "labels"), "0_W": (OutputLayer(n_out=3), "score")}
+    conf = NeuralNetConfiguration(seed=1).graph({"labels": InputType.feed_forward(4)}, nodes, "0_W")
+    model = training_model(ComputationGraph(conf).init())
+    runtime = RuntimeTraining(model)
+    assert runtime.given == ["labels", "labels_2"]
+    assert runtime.names[:2] == ["score", "0_W"]
+    assert np.isfinite(runtime.step(*batch(5))["score"])
+
+
+def test_masks_are_refused():
+    with pytest.raises(nd.ConfigurationError, match="a training step must be without masks"):
+        training_model(small(), masks=True)
 
 
 def test_minibatches_of_any_size():
@@ -143,6 +165,10 @@ def test_a_graph_with_two_inputs_and_two_outputs():
         np.testing.assert_allclose(runtime.state[name], nd.to_host(array), atol=CLOSE)
 
 
+def test_dropout_that_drops_nothing():
+    assert max(compared(small(drop_out=Dropout(rate=0.0)), [batch(8) for _ in range(3)])) < CLOSE
+
+
 def test_all_that_a_step_cannot_have_is_named_at_once():
     net = made(
         LSTM(n_in=3, n_out=4),
@@ -170,9 +196,7 @@ def test_double_precision_without_convolutions():
         dtype="float64",
         input_type=InputType.convolutional(5, 5, 1),
     )
-    with pytest.raises(
-        nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"
-    ):
+    with pytest.raises(nd.ConfigurationError, match=r"in single precision alone. Give the network dtype='float32'"):
         training_model(net)
 
 
@@ -189,7 +213,79 @@ def test_settings_of_the_network(settings, reason):
         training_model(small(updater="sgd", **settings))
 
 
+class Halves(Schedule):
+    """A schedule of one's own."""
+
+    def value_at(self, iteration, epoch):
+        return 0.1 * 0.5**iteration
+
+
+class OwnSgd(Sgd):
+    """An updater of one's own."""
+
+
+class OwnDense(DenseLayer):
+    """A layer of one's own."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"updater": Sgd(Halves())}, r"2 that it cannot: .*the schedule Halves has no form"),
+        ({"updater": "sgd", "l2": Halves()}, "the schedule Halves has no form"),
+        ({"updater": OwnSgd(0.1)}, "the updater OwnSgd has no form"),
+    ],
+    ids=["rate", "penalty", "updater"],
+)
+def test_own_parts(settings, reason):
+    """What only its own code can compute; a parameter each, but those of one layer are told once."""
+    with pytest.raises(nd.ConfigurationError, match=reason):
+        training_model(small(**settings))
+
+
+def test_a_layer_of_ones_own():
+    with pytest.raises(nd.ConfigurationError, match="no form of OwnDense here"):
+        training_model(made(OwnDense(n_in=4, n_out=5), OutputLayer(n_out=3)))
+
+
 def test_an_output_without_a_loss():
     net = made(DenseLayer(n_in=4, n_out=3))
     with pytest.raises(nd.ConfigurationError, match=r"an output must be one of .*, got DenseLayer"):
         training_model(net)
+
+
+def residual():
+    """A graph of blocks: convolutions of several strides, batch normalisation, a sum around them, channels joined."""
+    conv = {"kernel_size": 3, "convolution_mode": "same", "activation": "identity", "has_bias": False}
+    nodes = {
+        "stem": (ConvolutionLayer(n_out=4, **conv), "in"),
+        "bn": (BatchNormalization(), "stem"),
+        "relu": (ActivationLayer("relu"), "bn"),
+        "inner": (ConvolutionLayer(n_out=4, **conv), "relu"),
+        "inner_bn": (BatchNormalization(use_log_std=False), "inner"),
+        "sum": (ElementWiseVertex("add"), "relu", "inner_bn"),
+        "down": (ConvolutionLayer(n_out=3, stride=2, **conv), "sum"),
+        "pool": (SubsamplingLayer("max", kernel_size=3, stride=2, padding=1), "sum"),
+        "joined": (MergeVertex(), "down", "pool"),
+        "mean": (GlobalPoolingLayer("avg"), "joined"),
+        "out": (OutputLayer(n_out=3), "mean"),
+    }
+    types = {"in": InputType.convolutional(9, 9, 2)}
+    return ComputationGraph(NeuralNetConfiguration(seed=1, updater="nesterovs").graph(types, nodes, "out")).init()
+
+
+def test_residual_blocks():
+    batches = [(RNG.normal(0.0, 1.0, (6, 2, 9, 9)).astype(np.float32), batch(6)[1]) for _ in range(5)]
+    assert max(compared(residual(), batches)) < 1e-5
+
+
+def test_the_reference_evaluator_computes_the_same():
+    model = training_model(residual())
+    feeds = {"in": RNG.normal(0.0, 1.0, (3, 2, 9, 9)).astype(np.float32), "labels": batch(3)[1]}
+    runtime = RuntimeTraining(model)
+    expected = runtime.step(*feeds.values())
+    defaults = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    given = {value.name: feeds.get(value.name, defaults.get(value.name)) for value in model.graph.input}
+    results = ReferenceEvaluator(model).run(None, given)
+    for name, result in zip(runtime.names, results, strict=True):
+        np.testing.assert_allclose(result, expected[name], atol=CLOSE, rtol=1e-5, err_msg=name)

@@ -177,9 +177,12 @@ def run(vertex, *xs):
         (lambda: run(OnnxVertex("Pad", {"mode": "odd"}, {1: [0] * 4}), np.ones((1, 2))), "Pad must .*got mode 'odd'"),
         (
             lambda: run(OnnxVertex("Add"), np.ones((1, 2)), np.ones((1, 3))),
-            r"Add must have inputs that fit .* got \[1, 2\], \[1, 3\] with",
+            r"vertex 'v' \(OnnxVertex\): add: arguments must fit each other, got \[1, 2\], \[1, 3\]",
         ),
-        (lambda: run(OnnxVertex("DepthToSpace", {"blocksize": 0}), np.ones((1, 4, 2, 2))), "DepthToSpace must have inputs"),
+        (
+            lambda: run(OnnxVertex("DepthToSpace", {"blocksize": 0}), np.ones((1, 4, 2, 2))),
+            "DepthToSpace must have inputs",
+        ),
         (lambda: run(OnnxVertex("Softmax", {"axis": 4}), np.ones((1, 2))), r"axis must be in -2..1 .* got 4"),
         (
             lambda: run(OnnxVertex("Reshape", constants={1: [5]}), np.ones((1, 2))),
