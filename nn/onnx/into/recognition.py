@@ -78,6 +78,8 @@ RECOGNISERS = {
 """Operator, of the file or of `simplify` -> module and function, sorted."""
 NEWEST_FORM = {"Gelu": 20, "LayerNormalization": 17}
 """Operators that `simplify` puts into models of older opsets, which had none -> the first that has."""
+OF_LAST_AXIS, OF_LAST_AXIS_FROM = frozenset({"Hardmax", "LogSoftmax", "Softmax"}), 13
+"""Operators over several axes in older opsets, and the opset from which they are over one."""
 RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
 MOVING = frozenset({"Gather", "GatherND", "Reshape", "ScatterElements", "Slice", "Transpose"})
 """Operators behind which an axis of the same length may be another one."""
@@ -199,6 +201,9 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     while op.inputs and constants.get(len(constants) + len(nodes) - 1, 0) is None:
         del constants[len(constants) + len(nodes) - 1]
     attributes = {name: _attribute(piece, value) for name, value in op.attributes.items()}
+    opset = max(piece.opset, NEWEST_FORM.get(op.op, 0))
+    if op.op in OF_LAST_AXIS and piece.opset < OF_LAST_AXIS_FROM and len(piece.shape()) - 1 in _axes_of(piece):
+        attributes, opset = {"axis": -1}, OF_LAST_AXIS_FROM  # over one axis alone older opsets mean the same
     used = [
         at
         for at, name in enumerate(op.outputs)
@@ -210,7 +215,7 @@ def as_vertices(piece: Piece) -> list[Value | None]:
             op.op,
             attributes,
             constants,
-            max(piece.opset, NEWEST_FORM.get(op.op, 0)),
+            opset,
             at,
             max(1, len(op.outputs)),
             trained=_trained(piece, constants),
@@ -236,6 +241,11 @@ def _kept(piece: Piece, value: Value, output: int) -> Value:
         if piece.factors.size(axes[behind]) == piece.factors.size(before[ahead]):
             axes[behind] = before[ahead]
     return value._replace(axes=tuple(axes), inner=tuple(axes))
+
+
+def _axes_of(piece: Piece) -> tuple[int, ...]:
+    """Return the axis that an older softmax begins at."""
+    return (piece.op.attribute("axis", 1) % len(piece.shape()),)
 
 
 def _attribute(piece: Piece, value: Any) -> Any:

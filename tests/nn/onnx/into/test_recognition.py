@@ -9,6 +9,7 @@ import nd
 import nn
 from nd.dataset import DataSet
 from nn.onnx.into import graph_of
+from nn.onnx.writing import onnx_model
 from tests.cases.onnx_models import FUNCTIONS, STRUCTURES, Model
 
 onnx = pytest.importorskip("onnx")
@@ -50,6 +51,15 @@ def test_every_batch_size_and_length_goes_through(name):
     for examples in (1, 5):
         x = numbers((examples, length, *shape[2:]))
         np.testing.assert_allclose(net.output(x)[0], answer(proto, x)[0], rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["both directions", "channels last", "gelu", "gelu by tanh", "hard swish", "normalised"]
+)
+def test_what_was_loaded_can_be_written(name):
+    build, shape, _ = ROWS[name]
+    proto, x = build(), numbers(shape)
+    np.testing.assert_allclose(answer(onnx_model(loaded(proto)), x)[0], answer(proto, x)[0], rtol=1e-5, atol=2e-6)
 
 
 # ---- training
@@ -108,6 +118,24 @@ def test_load_tells_a_model_by_its_content(tmp_path):
         np.testing.assert_allclose(net.output(x)[0], answer(proto, x)[0], rtol=1e-5, atol=1e-6)
     with pytest.raises(nd.FormatError, match="expected a MultiLayerNetwork, got a ComputationGraph"):
         nn.MultiLayerNetwork.load(path)
+
+
+def test_operators_are_written_as_the_opset_has_them():
+    model = Model(18)
+    model.node("Greater", ["x", model.constant("zero", 0.0)], "above")
+    model.node("Not", "above", "below")
+    model.node("Mul", ["x", "x"], "square")
+    model.node("Where", ["below", "x", "square"], "some")
+    model.node("LogSoftmax", "some", "y", axis=-1)
+    proto, x = model.proto({"x": ["n", 4]}, ["y"]), numbers((3, 4))
+    net = loaded(proto)
+    for opset in (13, 18):
+        np.testing.assert_allclose(answer(onnx_model(net, opset), x)[0], answer(proto, x)[0], rtol=1e-5, atol=1e-6)
+    model.node("Mish", "y", "z")
+    model.node("Clip", ["z", "", model.constant("most", 0.1)], "most0")
+    model.node("ReduceL1", ["most0", model.constant("axes", [1])], "w")
+    with pytest.raises(nd.ConfigurationError, match=r"opset 13 has ReduceL1 in another form\. Save with opset=18"):
+        onnx_model(loaded(model.proto({"x": ["n", 4]}, ["w"])), 13)
 
 
 def test_all_that_nothing_says_is_named():
