@@ -35,6 +35,7 @@ INSIDE = {"FrozenVertex", "LayerVertex"}
 
 def test_no_class_is_forgotten():
     every = {LAYERS[name].__name__ for name in LAYERS} | {ALL_VERTICES[name].__name__ for name in ALL_VERTICES}
+    every |= {"OnnxVertex"}
     every |= {ALL_PREPROCESSORS[name].__name__ for name in ALL_PREPROCESSORS}
     tables = [WRITTEN, VERTICES, PREPROCESSORS, MISSING]
     said = [name for table in tables for name in table]
