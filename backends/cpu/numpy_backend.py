@@ -252,11 +252,6 @@ class NumpyBackend(Backend):
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
 
-    def full(self, shape: Sequence[int], value: float, dtype: str, order: str = "c") -> np.ndarray:
-        if value == 0 and math.copysign(1.0, value) > 0:  # the system's own pages, which take no memory before their use
-            return np.zeros(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
-        return super().full(shape, value, dtype, order)
-
     def lasting(self, length: int, dtype: str) -> Array:
         memory = self.empty((length + CACHE_LINE,), dtype)
         start = -memory.ctypes.data % CACHE_LINE // memory.itemsize

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..dispatch import Choice, Table, always
 from ..generic import spatial
-from . import accelerated, batch_norm, channel_groups, convolution, depthwise, pooled_rows, stacks
+from . import accelerated, batch_norm, channel_groups, convolution, depthwise, pooled_rows, stacks, zeros
 from .accelerated import by_onednn
 
 TABLE: Table = {
@@ -91,6 +91,8 @@ TABLE: Table = {
     "lstm": (Choice(accelerated.runs_series, by_onednn("lstm", "SeriesPass")),),
     "relu_back": (Choice(accelerated.rectifies_back, by_onednn("running", "rectified_back")),),
     "sum_of_products": (Choice(stacks.has_room, stacks.sum_of_products),),
+    # ---- creation
+    "full": (Choice(zeros.are_wanted, zeros.of_system),),
     # ---- memory order
     "input_like": (Choice(accelerated.takes_images, accelerated.input_like),),
     "like": (

@@ -35,7 +35,7 @@ def read_raw(file: BinaryIO, dtype: str, shape: Sequence[int]) -> np.ndarray:
     if length > rest:
         raise FormatError(f"expected {length:,} bytes of {dtype} {list(shape)}, got {max(rest, 0):,}.")
     array = np.empty(tuple(shape), kind.newbyteorder("<"))
-    left = memoryview(array.reshape(-1).view(np.uint8))
+    left = memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # which NumPy says from 3.12 on
     while len(left):
         count = file.readinto(left)  # type: ignore[attr-defined]
         if not count:

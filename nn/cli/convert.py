@@ -59,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="largest difference, relative to a layer's largest number (default %(default)s)",
     )
+    proof.add_argument(
+        "--java",
+        metavar="CLASSPATH",
+        help="of a zip: Deeplearning4j itself reads it, from these jars, in Java 11 or newer",
+    )
     proof.add_argument("--json", metavar="FILE", help="write the proof, for programs")
 
 
@@ -73,6 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
         if not proves:
             raise ConfigurationError("convert: --json is for a proof, got none. Add --proof N.")
         check_ending("convert", arguments.json, _JSON)
+    if arguments.java is not None and not (proves and ending_of(arguments.out) in MODEL_ZIP.endings):
+        raise ConfigurationError("convert: --java is for a proof of a model zip, got another OUT or no --proof N.")
     source = read_source(arguments)
     first = source.side() if proves else None
     lost = _write(arguments, source)
@@ -103,7 +110,7 @@ def _write(arguments: argparse.Namespace, source: Source) -> list[str]:
 
 
 def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proof:
-    second = _side_of(arguments.out)
+    second = _side_of(arguments, network)
     names = list(network.conf.input_names)
     if arguments.proof_inputs is not None:
         runs = runs_of_file(arguments.proof_inputs, names)
@@ -113,13 +120,18 @@ def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proo
     return prove(first, second, outputs, runs, arguments.tolerance)
 
 
-def _side_of(path: str) -> Side:
+def _side_of(arguments: argparse.Namespace, network: Network) -> Side:
     """Return what runs the file that was written: its own kind's reader."""
-    if ending_of(path) != _ONNX:
-        return NetworkSide(load(path))
-    from .proof.onnx_side import OnnxSide
+    path = arguments.out
+    if ending_of(path) == _ONNX:
+        from .proof.onnx_side import OnnxSide
 
-    return OnnxSide(path)
+        return OnnxSide(path)
+    if arguments.java is not None:
+        from .proof.java_side import JavaSide
+
+        return JavaSide(path, network, arguments.java)
+    return NetworkSide(load(path))
 
 
 def _tell(arguments: argparse.Namespace, proof: Proof, lost: list[str]) -> None:

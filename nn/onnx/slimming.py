@@ -128,12 +128,9 @@ class _Slimming:
 
 
 def _varint(value: int) -> bytes:
-    content = bytearray()
-    while value > 0x7F:
-        content.append(value & 0x7F | 0x80)
-        value >>= 7
-    content.append(value)
-    return bytes(content)
+    """Return a number as protobuf has it: groups of seven bits, of which all but the last have the highest bit set."""
+    last = max(value.bit_length() - 1, 0) // 7
+    return bytes(value >> 7 * group & 0x7F | (0x80 if group < last else 0) for group in range(last + 1))
 
 
 def _tagged(number: int, content: bytes | bytearray) -> bytes:

@@ -3,6 +3,7 @@
 NUMPY_IN_ND = {
     "nd/execution/seen_arrays.py",
     "nd/files/archives.py",
+    "nd/files/raw.py",
     "nd/dataset/alignment.py",
     "nd/dataset/boxes.py",
     "nd/dataset/characters.py",

@@ -74,7 +74,8 @@ def difference(expected: HostArray, got: HostArray) -> Difference:
 
 def _unit_of(sizes: Array, dtype: str) -> Array:
     """Return the distances to the next larger numbers."""
-    following = nd.add(sizes.view(_BITS[dtype]), 1).view(dtype)
+    bits: HostArray = nd.to_host(sizes).view(_BITS[dtype])
+    following: HostArray = nd.to_host(nd.add(bits, 1)).view(dtype)
     return nd.subtract(nd.astype(following, "float64"), nd.astype(sizes, "float64"))
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import nd
 from nd.typing import HostArray
 
-from ...terms.data_formats import channels_last
-
 if TYPE_CHECKING:
     from ...conf.nodes import NodeConf
     from ...networks.network import Network
@@ -68,8 +66,9 @@ class NetworkSide(Side):
         self.network = network
         names = [name_of_node(node) for node in network.conf.nodes]
         counts = Counter(names)
-        self._names = [name if counts[name] == 1 else "" for name in names]
-        self.names = frozenset(filter(None, self._names))
+        self.all_names = [name if counts[name] == 1 else "" for name in names]
+        """Of the nodes; "" where several have the same."""
+        self.names = frozenset(filter(None, self.all_names))
         self.reader = f"{type(network).__name__} on {network.backend.name}"
 
     def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
@@ -80,13 +79,11 @@ class NetworkSide(Side):
         passed = network.feed_forward(*given)
         arrays = [passed[node.name] for node in network.conf.nodes] if isinstance(passed, dict) else passed[1:]
         named = {
-            name: nd.to_host(array) for name, array in zip(self._names, arrays, strict=True) if name and name in wanted
+            name: nd.to_host(array)
+            for name, array in zip(self.all_names, arrays, strict=True)
+            if name and name in wanted
         }
         return Results([nd.to_host(array) for array in several], named)
-
-    def is_channels_last(self, name: str) -> bool:
-        """Tell whether a layer's activations, as users see them, have the channels behind the places."""
-        return channels_last(self.network.conf.formats.behind[self._names.index(name)])
 
 
 def name_of_node(node: NodeConf) -> str:
