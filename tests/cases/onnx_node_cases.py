@@ -25,7 +25,6 @@ DECLINED_OPERATORS = {
 }  # fmt: skip
 """Reason -> operators of ONNX's own domain, sorted."""
 DECLINED_KINDS = {
-    "a graph of several nodes: the operator written as others": "several",
     "an operator of another domain": "domain",
     "arrays without numbers": "empty",
     "kinds of numbers that networks have not: strings, sequences, bfloat16, 8 bits and fewer": "kinds",
