@@ -44,6 +44,8 @@ class GraphDraft(GrowingGraph):
     arrays : dict of str -> Arrays
     wanted : set of str
         Inputs that something wants with the channels last, beside those of `turned`.
+    has_types : bool
+        Whether the first axis of all arrays is that of the examples, as input types have it.
     """
 
     def __init__(self, inputs: dict[str, tuple[Size, ...]], turned: set[str]) -> None:
@@ -51,6 +53,7 @@ class GraphDraft(GrowingGraph):
         self.factors, self.turned = Factors(), turned
         self.inputs: dict[str, Value] = {name: self._input(name, shape) for name, shape in inputs.items()}
         self.wanted: set[str] = set()
+        self.has_types = True
 
     def _input(self, name: str, shape: tuple[Size, ...]) -> Value:
         value = self.factors.fresh(name, shape)
@@ -111,6 +114,7 @@ class GraphDraft(GrowingGraph):
             value = self._reshaped(value, step.axes)
         if step.perm is not None:
             inner = tuple(value.inner[axis] for axis in step.perm)
+            self.has_types &= step.perm[0] == 0
             node = self.add(f"{value.node}/order", OnnxVertex("Transpose", {"perm": list(step.perm)}), [value.node])
             value = value._replace(node=node, inner=inner, tag=None)
         return value
@@ -126,6 +130,7 @@ class GraphDraft(GrowingGraph):
         else:
             open_axes = [at for at, axis in enumerate(axes) if self._has_examples(axis, value)]
             target = target_of(before, shape, open_axes)
+            self.has_types &= before[:1] == shape[:1]
             if target.count(-1) > 1:
                 raise NotSaid("several sizes of its array are open")
             tag, conf = None, OnnxVertex("Reshape", {}, {1: target})

@@ -122,10 +122,10 @@ def _configuration(
     """Return the configuration, with the types of all inputs where those of all vertices are known then."""
     base = NeuralNetConfiguration(activation="identity", dtype=dtype)
     types = [_type_of(draft, draft.inputs[name]) for name in inputs]
-    if all(types):
+    if draft.has_types and all(types):
         try:
             return base.graph(dict(zip(inputs, types, strict=True)), draft.nodes, outputs)
-        except (nd.ConfigurationError, nd.ShapeError):  # of arrays that InputType does not know
+        except nd.NdError:  # of arrays that InputType does not know
             if not any(isinstance(conf, OnnxVertex) for conf, *_ in draft.nodes.values()):
                 raise
     return base.graph(inputs, draft.nodes, outputs)

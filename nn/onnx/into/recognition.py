@@ -216,7 +216,8 @@ def as_vertices(piece: Piece) -> list[Value | None]:
             trained=_trained(piece, constants),
         )
         node = piece.draft.add(op.outputs[at], conf, nodes)
-        made[at] = _kept(piece, piece.factors.fresh(node, piece.shape(op.outputs[at])), at)
+        made[at] = value = _kept(piece, piece.factors.fresh(node, piece.shape(op.outputs[at])), at)
+        piece.draft.has_types &= bool(value.axes) and piece.draft.are_examples(value.axes[0], value)
     return made
 
 
