@@ -2,7 +2,7 @@
 
 The program has two halves. `write` makes the file; it is the only one that imports ndwright. `train` needs the file,
 NumPy and onnxruntime: it draws points on three spirals and learns them. What the file gives as "NAME/new" is the input
-NAME of the next step. Needs: pip install ndwright[onnx] onnxruntime
+NAME of the next step. Needs: pip install onnx onnxruntime
 """
 
 from __future__ import annotations

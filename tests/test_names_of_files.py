@@ -105,7 +105,9 @@ WRITERS = {
     "net.save": (lambda path, net: net.save(path), MODEL),
     "net.save_checkpoint": (lambda path, net: net.save_checkpoint(path), (".zip", *UNKNOWN)),
     "net.to_computation_graph().save": (lambda path, net: net.to_computation_graph().save(path), MODEL),
-    "python -m nn convert": (lambda path, net: command("convert", path, net), (".bin", ".npz", ".onnx", ".safetensors", ".zip")),
+    "python -m nn convert": (
+        lambda path, net: command("convert", path, net), (".bin", ".npz", ".onnx", ".safetensors", ".zip")
+    ),
     "python -m nn convert --json": (lambda path, net: proof(path, net), (".json", *UNKNOWN)),
     "python -m nn picture": (lambda path, net: command("picture", path, net), (".dot", ".gv", ".svg")),
     "python -m nn predict": (lambda path, net: command("predict", path, net), (".csv", ".txt", *UNKNOWN)),

@@ -101,7 +101,7 @@ class Drawing:
     def _has_examples(self, node: NodeConf) -> bool:
         """Tell whether a node gives as many rows as the network has examples."""
         part: Any = node.conf.innermost
-        if type(part).__name__ in (*COUNTS, "SpaceToBatchLayer"):
+        if type(part).__name__ in (*COUNTS, "OnnxVertex", "SpaceToBatchLayer"):
             return False
         before = getattr(part, "preprocessor", node.preprocessor)
         if before is not None and SERIES in (before.takes, before.gives):

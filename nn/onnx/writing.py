@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd import ConfigurationError
 from nd.arguments import IntCount, checked
 from nd.files.writing import FileKind, Target, check_ending, replacing
 
+from ..networks.network import Network
 from ..terms.input_type import InputType
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
 from .output_shapes import tell_shapes
 from .signature import shape_of, types_of
-
-if TYPE_CHECKING:
-    from ..networks.network import Network
 
 ONNX_FILE = FileKind("a model of ONNX", (".onnx",))
 OPSET, IR_VERSION = 18, 10

@@ -71,4 +71,4 @@ def test_many_with_every_layer_and_vertex():
             parts |= of_network
             number += 1
     assert min(counts.values()) >= MANY
-    assert sorted({*LAYERS, *VERTICES} - parts) == []
+    assert sorted({*LAYERS, *VERTICES} - {"OnnxVertex"} - parts) == []
