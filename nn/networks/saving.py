@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 import nd
@@ -14,6 +15,7 @@ from optimize import OptimizerState
 from optimize.step import StepResult
 
 from ..terms import late
+from ..terms.input_type import InputType
 from .core import NetworkCore
 
 Other = TypeVar("Other", bound=NetworkCore)
@@ -35,12 +37,27 @@ class Saved(NetworkCore):
     """
 
     @checked
-    def save(self, path: Target, save_updater: bool = True, normalizer: object = None, **settings: Any) -> None:
+    def save(
+        self,
+        path: Target,
+        save_updater: bool = True,
+        normalizer: object = None,
+        *,
+        opset: Natural | None = None,
+        ir_version: Natural | None = None,
+        input_types: Sequence[InputType | None] | None = None,
+        masks: bool = False,
+        training_step: bool = False,
+    ) -> None:
         """Write a DL4J 1.0 model zip, named arrays as ``.npz`` and ``.safetensors``, or a model of ONNX as ``.onnx``.
 
-        The ending of `path` says which. `settings` are those of ``.onnx``; see `nn.files.serializer.write_model`.
+        The ending of `path` says which, see `nn.files.serializer.write_model`. The settings behind `normalizer` are
+        those of ``.onnx``, see `nn.onnx.write_onnx`.
         """
         network = self
+        told = {"opset": opset, "ir_version": ir_version, "input_types": input_types}
+        told |= {"masks": masks or None, "training_step": training_step or None}
+        settings = {name: value for name, value in told.items() if value is not None}
         with network.lock:
             network.updater.guard.settle(network)
             late("write_model")(network, path, save_updater, normalizer, **settings)
