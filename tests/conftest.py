@@ -60,7 +60,11 @@ def pytest_configure():
 
 
 def pytest_sessionstart(session):
-    """Without the backend that is asked for there is nothing to run; what its import warns of is no test's matter."""
+    """Without the backend that is asked for there is nothing to run; what its import warns of is no test's matter.
+
+    The one that is used otherwise is made now, by the environment as it is: a test's own settings are not for others.
+    """
+    import nd
     from backends.errors import NdError
 
     chosen = session.config.getoption("--backend")
@@ -72,6 +76,8 @@ def pytest_sessionstart(session):
         if chosen:
             backend = make_backend(chosen)
             backend.random_uniform(1, 2, 1, "float64")  # kernels of both types are compiled now, not within a test
+        else:
+            nd.backend()
     except NdError as error:
         pytest.exit(f"--backend={chosen}: {error}", returncode=1)
 
