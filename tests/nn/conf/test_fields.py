@@ -34,6 +34,8 @@ def network_of_one_layer():
 
 
 SOUND = {
+    "OnnxConstant": {"dtype": "float32", "shape": (1,), "content": bytes(4)},
+    "OnnxVertex": {"op": "Relu"},
     "CompositeReconstructionDistribution": {
         "distribution_sizes": (2,),
         "reconstruction_distributions": (BernoulliReconstructionDistribution(),),
@@ -165,6 +167,7 @@ UNCHECKED = {
     "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
     "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan", "LayerPlan", "WaysBack",
+    "Compared", "NodeDraft", "Op", "Proof", "Sliding", "Source", "Tensor", "TrainedNode",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 
