@@ -133,7 +133,8 @@ def outcome_of(case):
 
 @pytest.mark.slow
 def test_every_node_case_passes_or_is_declined_with_a_reason():
-    outcomes = Counter(map(outcome_of, node_cases()))
+    with np.errstate(all="ignore"):  # some cases are about infinities and what is no number
+        outcomes = Counter(map(outcome_of, node_cases()))
     assert not [outcome for outcome in outcomes if outcome.startswith("failed")]
     (version,) = re.findall(r"onnx ([\d.]+):", PAGE.read_text())
     if version == onnx.__version__:
