@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import ConfigurationError
+from nd.arguments import IntCount, checked
 from nd.files.writing import FileKind, Target, check_ending, replacing
 
+from ..terms.input_type import InputType
 from .draft import WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
 from .output_shapes import tell_shapes
@@ -17,19 +19,21 @@ from .signature import shape_of, types_of
 
 if TYPE_CHECKING:
     from ..networks.network import Network
-    from ..terms.input_type import InputType
 
 ONNX_FILE = FileKind("a model of ONNX", (".onnx",))
 OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
+MOST_BYTES = 2**31 - 2**20
+"""Of parameters in one file, whose format ends at 2 GiB."""
 FIRST_OPSET = 13
 """Before, Squeeze, ReduceSum and Softmax had other forms."""
 
 
+@checked
 def onnx_model(
     network: Network,
-    opset: int = OPSET,
-    ir_version: int = IR_VERSION,
+    opset: IntCount = OPSET,
+    ir_version: IntCount = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
     masks: bool = False,
 ) -> Any:
@@ -85,6 +89,7 @@ def onnx_model(
     return model
 
 
+@checked
 def write_onnx(network: Network, path: Target, training_step: bool = False, **settings: Any) -> None:
     """Write a network as an ONNX file, which `network.save` does under names that end in ``.onnx``.
 
@@ -101,11 +106,17 @@ def write_onnx(network: Network, path: Target, training_step: bool = False, **se
     Raises
     ------
     ConfigurationError
-        As `onnx_model`, or the package onnx is not installed.
+        As `onnx_model`, the package onnx is not installed, or a file cannot hold so many parameters.
     OSError
         The file cannot be written; one that was there before is untouched.
     """
     check_ending("save", path, ONNX_FILE)
+    size = network.num_params() * (8 if network.dtype == "float64" else 4)
+    if size >= MOST_BYTES:
+        raise ConfigurationError(
+            f"save: a model of ONNX must have less than {MOST_BYTES:,} bytes, got {size:,} of parameters alone. Save a "
+            ".zip, or .safetensors."
+        )
     if training_step:
         from .training.step import training_model
 

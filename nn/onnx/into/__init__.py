@@ -9,7 +9,9 @@ from nd.files.reading import Source, raised_by_others
 
 from ..reading import OnnxFile, read_onnx
 from .graphs import graph_of_recognition
+from .known import Known
 from .recognition import recognised
+from .simplifying import REAL
 
 if TYPE_CHECKING:
     from ...networks.graph import ComputationGraph
@@ -51,8 +53,7 @@ def graph_of(source: Source | OnnxFile) -> ComputationGraph:
     file = source if isinstance(source, OnnxFile) else read_onnx(source)
     try:
         made = recognised(file)
-        kinds = set(made.known.input_kinds.values())
-        return graph_of_recognition(made, "float64" if DOUBLE in kinds else "float32")
+        return graph_of_recognition(made, _dtype_of(made.known))
     except _DAMAGE as error:
         if isinstance(error, NdError) or raised_by_others(error):
             raise
@@ -60,3 +61,10 @@ def graph_of(source: Source | OnnxFile) -> ComputationGraph:
             f"{file.name}: a model's operators and tensors must fit together, got {type(error).__name__}: {error}. Is "
             "the file damaged?"
         ) from error
+
+
+def _dtype_of(known: Known) -> str:
+    """Return the type of real inputs, where there are none that of the parameters."""
+    kinds = REAL.intersection(known.input_kinds.values())
+    kinds = kinds or REAL.intersection(tensor.data_type for tensor in known.tensors.values())
+    return "float64" if DOUBLE in kinds else "float32"

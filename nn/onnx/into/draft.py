@@ -63,13 +63,16 @@ class GraphDraft(GrowingGraph):
         """Count the vertices that read each one."""
         return Counter(source for _, *sources in self.nodes.values() for source in sources)
 
-    def are_examples(self, axis: Sequence[int]) -> bool:
-        """Tell whether an axis is that of the examples, the first one of an input; of new axes by their length."""
-        if any(tuple(axis) == value.axes[0] for value in self.inputs.values()):
-            return True
-        others = {factor for value in self.inputs.values() for group in value.axes[1:] for factor in group}
-        lengths = {self.factors.size(value.axes[0]) for value in self.inputs.values()}
-        return others.isdisjoint(axis) and self.factors.size(axis) in lengths
+    def are_examples(self, axis: Sequence[int], value: Value) -> bool:
+        """Tell whether an axis of a tensor is that of the examples, the first one of an input.
+
+        Where none of the tensor's axes comes from there, as behind vertices, the length tells.
+        """
+        firsts = {known.axes[0] for known in self.inputs.values()}
+        if any((factor,) in firsts for group in value.axes for factor in group):
+            return tuple(axis) in firsts
+        others = {factor for known in self.inputs.values() for group in known.axes[1:] for factor in group}
+        return others.isdisjoint(axis) and self.factors.size(axis) in {self.factors.size(first) for first in firsts}
 
     # ---- the order of axes
 
@@ -116,21 +119,21 @@ class GraphDraft(GrowingGraph):
         """Return a tensor whose array has other axes, in the same order."""
         before, shape = self.factors.shape(value.inner), self.factors.shape(axes)
         examples = bool(before) and before[0] == shape[0] and 2 <= len(shape) <= 5
-        plain = all(size[0] == size[1] for size in shape[1:]) and self.are_examples(axes[0])
+        plain = all(size[0] == size[1] for size in shape[1:]) and self.are_examples(axes[0], value)
         if examples and plain and not channels_last(value.tag) and (len(shape) == 2 or not self.turned):
             tag = None if len(shape) == 2 else FORMATS[len(shape)][0]
             conf: Any = ReshapeVertex(-1, *(size[0] for size in shape[1:]))
         else:
-            open_axes = [at for at, axis in enumerate(axes) if self.has_examples(axis)]
+            open_axes = [at for at, axis in enumerate(axes) if self._has_examples(axis, value)]
             target = target_of(before, shape, open_axes)
             if target.count(-1) > 1:
                 raise NotSaid("several sizes of its array are open")
             tag, conf = None, OnnxVertex("Reshape", {}, {1: target})
         return value._replace(node=self.add(f"{value.node}/shape", conf, [value.node]), inner=axes, tag=tag)
 
-    def has_examples(self, axis: Sequence[int]) -> bool:
+    def _has_examples(self, axis: Sequence[int], value: Value) -> bool:
         """Tell whether an axis is that of the examples, or has them in it."""
-        return any(self.are_examples((factor,)) for factor in axis)
+        return any(self.are_examples((factor,), value) for factor in axis)
 
 
 def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[int] = ()) -> list[int]:
@@ -143,10 +146,14 @@ def target_of(before: Sequence[Size], shape: Sequence[Size], examples: Sequence[
         Axes of the new shape whose length follows the number of examples, whatever it was in the file.
     """
     stays = [axis < len(before) and before[axis] == size for axis, size in enumerate(shape)]
-    opened = [axis for axis, size in enumerate(shape) if not stays[axis] and (size[0] != size[1] or axis in examples)]
+    is_open = [size[0] != size[1] or axis in examples for axis, size in enumerate(shape)]
+    opened = [axis for axis in range(len(shape)) if is_open[axis] and not stays[axis]]
     if len(opened) > 1:
         opened = [axis for axis in opened if shape[axis][0] != shape[axis][1]]
-    return [0 if stays[axis] else -1 if axis in opened else size[0] for axis, size in enumerate(shape)]
+    return [
+        -1 if axis in opened else 0 if stays[axis] and (is_open[axis] or axis == 0) else size[0]
+        for axis, size in enumerate(shape)
+    ]
 
 
 __all__ = ["FORMATS", "Arrays", "GraphDraft", "NotSaid", "target_of"]

@@ -27,7 +27,7 @@ from ...layers import (
 )
 from ...networks.graph import ComputationGraph
 from ...terms.input_type import InputType
-from ..vertices import OPERATORS, OnnxVertex
+from ..vertices import OnnxVertex
 from .draft import GraphDraft
 from .layout import Value
 from .recognition import Recognition
@@ -46,9 +46,7 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     _join_activations(draft, outputs)
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
-    conf = NeuralNetConfiguration(activation="identity", dtype=dtype).graph(
-        _inputs(draft, needed), draft.nodes, outputs
-    )
+    conf = _configuration(draft, [name for name in draft.inputs if name in needed], outputs, dtype)
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
 
 
@@ -118,12 +116,19 @@ def loss_for(activation: Activation | None, n_out: int | None = None) -> str:
     return "xent" if isinstance(activation, Sigmoid) else "mse"
 
 
-def _inputs(draft: GraphDraft, needed: set[str]) -> Any:
-    """Return the types of all inputs, or their names alone where a vertex does not say its type."""
-    names = [name for name in draft.inputs if name in needed]
-    types = [_type_of(draft, draft.inputs[name]) for name in names]
-    told = all(not isinstance(conf, OnnxVertex) or OPERATORS[conf.op].splits == 1 for conf, *_ in draft.nodes.values())
-    return dict(zip(names, types, strict=True)) if told and all(types) else names
+def _configuration(
+    draft: GraphDraft, inputs: list[str], outputs: list[str], dtype: str
+) -> ComputationGraphConfiguration:
+    """Return the configuration, with the types of all inputs where those of all vertices are known then."""
+    base = NeuralNetConfiguration(activation="identity", dtype=dtype)
+    types = [_type_of(draft, draft.inputs[name]) for name in inputs]
+    if all(types):
+        try:
+            return base.graph(dict(zip(inputs, types, strict=True)), draft.nodes, outputs)
+        except (nd.ConfigurationError, nd.ShapeError):  # of arrays that InputType does not know
+            if not any(isinstance(conf, OnnxVertex) for conf, *_ in draft.nodes.values()):
+                raise
+    return base.graph(inputs, draft.nodes, outputs)
 
 
 def _type_of(draft: GraphDraft, value: Value) -> InputType | None:

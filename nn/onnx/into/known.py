@@ -25,6 +25,9 @@ Size = tuple[int, ...]
 EXAMPLES, OTHERS = (7, 11), ((64, 96), (128, 160), (192, 224), (256, 288), (320, 352))
 _DRAWING = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"})
 _DRAWING |= frozenset({"RandomUniformLike", "Dropout"})
+_OF_ELEMENTS = frozenset({"Celu", "Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "PRelu"})
+_OF_ELEMENTS |= frozenset({"Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"})
+"""Operators that keep the shape of their first input."""
 _SHRINKING = frozenset({"Compress", "Constant", "NonZero", "Unique"})
 """Operators behind which there are about as many numbers as before, whatever their shape."""
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})

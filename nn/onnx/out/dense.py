@@ -76,8 +76,11 @@ def prelu(layer: NodeDraft) -> str:
     """PReLULayer: its slope as it broadcasts to ``[C, ...]``."""
     axes = len(layer.params["W"].shape)
     last = axes > 1 and (layer.conf.input_format or "").endswith("C")
-    order = (axes - 1, *range(axes - 1)) if last else ()
-    return layer.node("PRelu", layer.x, layer.param("W", *order))
+    slope = layer.param("W", *((axes - 1, *range(axes - 1)) if last else ()))
+    if layer.draft.dtype == "float32":
+        return layer.node("PRelu", layer.x, slope)
+    below = layer.node("Mul", layer.node("Min", layer.x, 0.0), slope)  # runtimes have PRelu of floats
+    return layer.node("Add", layer.node("Relu", layer.x), below)
 
 
 def repeat_vector(layer: NodeDraft) -> str:

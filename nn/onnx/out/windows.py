@@ -26,12 +26,15 @@ class Sliding:
     padding : tuple of int, optional
         Before all axes, then behind them, as operators have it. None in mode same, where it follows from the length of
         an axis, which nobody knows.
+    same : bool
+        Whether the padding is that of mode same.
     """
 
     kernel: Sizes
     stride: Sizes
     dilation: Sizes
     padding: Sizes | None
+    same: bool = False
 
     @property
     def axes(self) -> range:
@@ -45,8 +48,9 @@ class Sliding:
 
     @property
     def automatic(self) -> bool:
-        """Whether an operator's own SAME_UPPER is Java's same: runtimes have it without dilation, and without gaps."""
-        return set(self.dilation) == {1} and all(a >= b for a, b in zip(self.kernel, self.stride, strict=True))
+        """Whether its padding is an operator's SAME_UPPER, as Java's mode same is without dilation and gaps."""
+        closes = all(a >= b for a, b in zip(self.kernel, self.stride, strict=True))
+        return self.same and set(self.dilation) == {1} and closes
 
     @property
     def padding_is_small(self) -> bool:
@@ -58,11 +62,11 @@ class Sliding:
         own = {"kernel_shape": self.kernel, "strides": self.stride}
         if set(self.dilation) != {1}:
             own["dilations"] = self.dilation
-        return {**own, **({"auto_pad": "SAME_UPPER"} if self.padding is None else {"pads": self.padding})}
+        return {**own, **({"auto_pad": "SAME_UPPER"} if self.automatic else {"pads": self.padding})}
 
     def within(self) -> Sliding:
         """Return the same windows over an input that has its padding."""
-        return replace(self, padding=(0,) * (2 * len(self.kernel)))
+        return replace(self, padding=(0,) * (2 * len(self.kernel)), same=False)
 
 
 def sliding_of(layer: NodeDraft) -> Sliding:
@@ -83,10 +87,10 @@ def sliding_of(layer: NodeDraft) -> Sliding:
     totals = [_same_total(layer, own, axis) for axis in own.axes]
     known = [total for total in totals if total is not None]
     if len(known) < len(totals):
-        return replace(own, padding=None)
+        return replace(own, padding=None, same=True)
     before = tuple(total // 2 for total in known)
     after = tuple(total - first for total, first in zip(known, before, strict=True))
-    return replace(own, padding=before + after)
+    return replace(own, padding=before + after, same=True)
 
 
 def _same_total(layer: NodeDraft, own: Sliding, axis: int) -> int | None:

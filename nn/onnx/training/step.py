@@ -39,6 +39,7 @@ def training_model(
     opset: int = OPSET,
     ir_version: int = IR_VERSION,
     input_types: Sequence[InputType | None] | None = None,
+    masks: bool = False,
 ) -> Any:
     """Return one training step of a network as an onnx.ModelProto.
 
@@ -49,6 +50,8 @@ def training_model(
         Of the file; the opset is 18 at least.
     input_types : sequence of InputType or None, optional
         Of the network's inputs, where its configuration does not say them.
+    masks : bool
+        Refused: a step takes none.
 
     Raises
     ------
@@ -64,6 +67,8 @@ def training_model(
     """
     if opset < OPSET:
         raise ConfigurationError(f"save: a training step needs opset {OPSET} or more, got {opset}. Leave opset out.")
+    if masks:
+        raise ConfigurationError("save: a training step must be without masks, got masks=True. Leave it out.")
     check_versions(onnx_package("save"), opset, ir_version)
     with network.lock, nd.use_backend(network.backend):
         step = _Step(network, TrainingDraft(opset, network.dtype), input_types)
@@ -79,12 +84,13 @@ class _Step:
         self.inputs: dict[str, tuple[str, Sizes]] = {}
         self.labels: dict[str, tuple[str, Sizes]] = {}
         self.outputs: dict[str, tuple[str, Sizes]] = {}
+        self.seen: dict[str, tuple[str, Sizes]] = {}
         self.refused = list(refusals(self.conf))
         unknown = [None] * len(self.conf.input_names)
         self.types = types_of(self.conf, unknown if input_types is None else input_types)
+        self.at = Updating(self._counters(), network.dtype)
         self.parameters = Parameters(network, draft)
         self.refused += self.parameters.refused
-        self.at = Updating(self._counters(), network.dtype)
 
     def write(self) -> None:
         """Add everything to the draft; raise ConfigurationError with all that cannot be said."""
@@ -103,8 +109,7 @@ class _Step:
             f"{name}: the sizes of an output are not known" for name in drawing.outputs if name not in shapes
         ]
         self._raise_refused()
-        self.outputs["score"] = (self.network.dtype, [])
-        self.outputs |= {name: (self.network.dtype, shapes[name]) for name in drawing.outputs}
+        self.seen = {name: (self.network.dtype, shapes[name]) for name in drawing.outputs}
         wanted = list(dict.fromkeys(of_nodes.values()))
         differentiation = Differentiation(self.draft, _known(shapes), wanted)
         losses, seeds = self._losses(drawing, shapes)
@@ -113,8 +118,7 @@ class _Step:
         self._raise_refused()
         keys = {each.tensor.name: each.key for each in self.parameters.all}
         gradients = {keys[name]: gradient for name, gradient in found.items()}
-        names = {tensor: key for key, tensor in of_nodes.items()}
-        gradients |= {keys[of_nodes[key]]: step for key, step in drawing.steps.items() if of_nodes[key] in names}
+        gradients |= {keys[of_nodes[key]]: step for key, step in drawing.steps.items()}
         self._update(losses, gradients)
 
     def _raise_refused(self) -> None:
@@ -209,17 +213,17 @@ class _Step:
         for parameter in self.parameters.all if self.conf.scores_penalties else ():
             penalty = penalty_score(self.at, parameter)
             score = score if penalty is None else score + penalty
-        self._give("score", score)
+        self._give("score", score, [])
+        self.outputs |= self.seen
         for name, tensor in self.parameters.after(self.at, gradients, examples).items():
-            self._give(f"{name}{NEW}", tensor)
-            self.outputs[f"{name}{NEW}"] = self.inputs[name]
+            self._give(f"{name}{NEW}", tensor, self.inputs[name][1])
         self.draft.scope = "iteration"
         iteration = self.draft.tensor("iteration", "int64")
-        self._give(f"iteration{NEW}", iteration + iteration.like(1))
-        self.outputs[f"iteration{NEW}"] = self.inputs["iteration"]
+        self._give(f"iteration{NEW}", iteration + iteration.like(1), [])
 
-    def _give(self, name: str, tensor: Tensor) -> None:
-        self.draft.node("Identity", [tensor.name], name)
+    def _give(self, name: str, tensor: Tensor, sizes: Sizes) -> None:
+        """Make a tensor an output, by that name if no layer has it."""
+        self.outputs[self.draft.node("Identity", [tensor.name], name)] = (tensor.dtype, sizes)
 
     # ---- the model
 

@@ -117,7 +117,7 @@ def _looked_up(piece: Piece) -> Value:
     """Return rows of a table for every number ``[N]`` or ``[N, T]``."""
     value, table = piece.value(1), piece.shape(piece.op.inputs[0])
     piece.need(value.rank in (1, 2) and len(table) == 2 and not piece.op.attribute("axis", 0), "it is of other axes")
-    piece.need(piece.draft.are_examples(value.axes[0]), "its examples are not the first axis of an input")
+    piece.need(piece.draft.are_examples(value.axes[0], value), "its examples are not the first axis of an input")
     settings: dict[str, Any] = {"n_in": table[0][0], "n_out": table[1][0], "has_bias": False, "activation": "identity"}
     arrays = {"W": lambda: piece.known.read(piece.op.inputs[0])}
     new = (piece.factors.new(table[1]),)
@@ -157,7 +157,9 @@ def _picked(piece: Piece, index: Size) -> Value:
         made = last_step(piece, value, axis)
         if made is not None:
             return made
-    piece.need(len(set(placed)) == 1 and not piece.draft.are_examples(value.axes[axis]), "it is of an open place")
+    piece.need(
+        len(set(placed)) == 1 and not piece.draft.are_examples(value.axes[axis], value), "it is of an open place"
+    )
     taken = subset(piece, value, axis, placed[0], placed[0] + 1)
     return taken._replace(axes=(*taken.axes[:axis], *taken.axes[axis + 1 :]))
 

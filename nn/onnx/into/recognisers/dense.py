@@ -37,7 +37,7 @@ def _of_places(
 ) -> Value:
     """Add a layer that works at every time step, or at every pixel."""
     piece.need(len(places) in (2, 3), "it has too many axes")
-    first = next((axis for axis in places if piece.draft.are_examples(axis)), places[0])
+    first = next((axis for axis in places if piece.draft.are_examples(axis, value)), places[0])
     groups = (first, value.axes[-1], *(axis for axis in places if axis != first))
     value = piece.arranged(value, groups)
     n_out = settings["n_out"]

@@ -57,7 +57,7 @@ def _recurrent(piece: Piece, kind: Any, settings: dict[str, Any], gates: int) ->
     width = piece.shape(op.inputs[2])[2][0]
     layout = op.attribute("layout", 0)
     steps, examples = value.axes[layout], value.axes[1 - layout]
-    piece.need(piece.draft.are_examples(examples), "its examples are not the first axis of an input")
+    piece.need(piece.draft.are_examples(examples, value), "its examples are not the first axis of an input")
     value = piece.arranged(value, (examples, value.axes[2], steps))
     conf = {"n_in": n_in, "n_out": width, **settings}
     series, last, tag = _layers(piece, kind, conf, value, gates)

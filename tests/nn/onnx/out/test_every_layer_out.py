@@ -3,13 +3,16 @@
 import functools
 
 import numpy as np
+import onnx
 import pytest
+from onnx.helper import find_min_ir_version_for, make_opsetid
 
 import nd
 from nn import ComputationGraph, InputType, NeuralNetConfiguration
 from nn.layers import LAYERS
 from nn.onnx.out import LAYERS as WRITTEN
 from nn.onnx.out import MISSING, PREPROCESSORS, VERTICES, writer
+from nn.onnx.writing import FIRST_OPSET
 from nn.terms.data_formats import outward
 from nn.terms.preprocessors import PREPROCESSORS as ALL_PREPROCESSORS
 from nn.vertices import VERTICES as ALL_VERTICES
@@ -24,6 +27,8 @@ LAYER_ROWS = [
     for number, case in enumerate(rows)
 ]
 VERTEX_ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
+OPSETS = (FIRST_OPSET, 15, 17, 20, onnx.defs.onnx_opset_version())
+"""Of those that are written: between them operators have changed their forms."""
 INSIDE = {"FrozenVertex", "LayerVertex"}
 """What the walk over a network opens before it asks a table."""
 
@@ -89,6 +94,16 @@ def test_vertex(case):
     written.check(*features_of(case))
     if getattr(case.vertex.innermost, "new_shape", (-1,))[0] == -1:
         written.check(*features_of(case, times=2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("opset", "dtype"), [*((opset, "float32") for opset in OPSETS), (FIRST_OPSET, "float64")])
+def test_every_row_at_every_opset(opset, dtype):
+    settings = {"opset": opset, "ir_version": max(10, find_min_ir_version_for([make_opsetid("", opset)]))}
+    for case in (row.values[0] for row in LAYER_ROWS):
+        Written(make_network(case, dtype), **settings).check(make_features(case))
+    for case in (row.values[0] for row in VERTEX_ROWS):
+        Written(graph_of(case, dtype), **settings).check(*features_of(case))
 
 
 @functools.cache

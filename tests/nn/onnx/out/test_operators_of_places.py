@@ -54,9 +54,14 @@ def window(kernel, stride, **settings):
             {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 0], "dilations": [1, 2]},
         ),
         (
-            ConvolutionLayer(**window((2, 3), (2, 2), convolution_mode="same")),  # of 7 by 5
+            ConvolutionLayer(**window((2, 3), (2, 2), convolution_mode="same")),
             "Conv",
-            {"kernel_shape": [2, 3], "strides": [2, 2], "pads": [0, 1, 1, 1]},
+            {"kernel_shape": [2, 3], "strides": [2, 2], "auto_pad": b"SAME_UPPER"},
+        ),
+        (
+            ConvolutionLayer(**window((2, 1), (3, 2), convolution_mode="same")),  # of 7 by 5
+            "Conv",
+            {"kernel_shape": [2, 1], "strides": [3, 2], "pads": [0, 0, 1, 0]},
         ),
         (
             DepthwiseConvolution2D(depth_multiplier=2, kernel_size=2, activation="identity"),
@@ -122,7 +127,7 @@ def test_mode_same_over_series_of_any_length(settings, ops):
     layer = Convolution1D(n_out=2, activation="identity", convolution_mode="same", **settings)
     nodes, _ = drawn(layer, InputType.recurrent(3))
     assert [node.op_type for node in nodes] == ops
-    padding = {1: {"pads": [1, 1]}, 2: {"auto_pad": b"SAME_UPPER"}, 3: {"pads": [0, 0]}}[settings["stride"]]
+    padding = {1: {"auto_pad": b"SAME_UPPER"}, 2: {"auto_pad": b"SAME_UPPER"}, 3: {"pads": [0, 0]}}[settings["stride"]]
     found = attributes(nodes[-1])
     assert {name: found.get(name) for name in padding} == padding
 

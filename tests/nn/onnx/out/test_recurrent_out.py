@@ -48,7 +48,8 @@ ROWS = [
 ]
 SIZES = ((2, 5), (1, 1), (4, 9))
 """Examples and time steps."""
-OPSETS = (13, 15, 17, 21, onnx.defs.onnx_opset_version() - 2)
+OPSETS = [13, *(pytest.param(opset, marks=pytest.mark.slow) for opset in (15, 17, 21, 23))]
+OPSETS += [onnx.defs.onnx_opset_version() - 2]
 UNITS = [
     LSTM(n_out=4, activation="tanh"),
     GravesLSTM(n_out=4, activation="tanh"),

@@ -287,7 +287,31 @@ def test_versions_are_those_of_the_package(settings, message):
         onnx_model(net, **settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"opset": "18"}, r"opset must be an integer in 1\.\..*, got '18'\. Write it without quotes"),
+        ({"opsett": 18}, r"unknown argument 'opsett', expected .*Did you mean 'opset'"),
+        ({"masks": 1}, "masks must be True or False, got 1"),
+        ({"training_step": "yes"}, "training_step must be True or False, got 'yes'"),
+        ({"input_types": InputType.feed_forward(4)}, "input_types must be a sequence of an InputType or None"),
+        ({"input_types": [InputType.feed_forward(5)]}, "shapes of all layers must fit on each other, got"),
+    ],
+)
+def test_wrong_settings(settings, message, tmp_path):
+    net = chain(DenseLayer(n_in=4, n_out=3), OutputLayer(**SOFTMAX))
+    with pytest.raises(nd.NdError, match=message):
+        net.save(tmp_path / "net.onnx", **settings)
+    assert os.listdir(tmp_path) == []
+
+
 # ---- files
+
+
+def test_a_file_has_less_than_two_gigabytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("nn.onnx.writing.MOST_BYTES", 100)
+    with pytest.raises(nd.ConfigurationError, match=r"must have less than 100 bytes, got 108 of parameters alone"):
+        chain(DenseLayer(n_in=4, n_out=3), OutputLayer(**SOFTMAX)).save(tmp_path / "net.onnx")
 
 
 def test_a_file_is_replaced_when_the_new_one_is_complete(tmp_path):

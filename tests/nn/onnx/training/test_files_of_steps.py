@@ -78,6 +78,22 @@ def test_an_opset_that_is_too_old():
         training_model(small(), opset=17)
 
 
+def test_names_that_a_network_has_already():
+    """Its own stay; what the step adds is numbered then."""
+    nodes = {"score": (DenseLayer(n_out=5), "labels"), "0_W": (OutputLayer(n_out=3), "score")}
+    conf = NeuralNetConfiguration(seed=1).graph({"labels": InputType.feed_forward(4)}, nodes, "0_W")
+    model = training_model(ComputationGraph(conf).init())
+    runtime = RuntimeTraining(model)
+    assert runtime.given == ["labels", "labels_2"]
+    assert runtime.names[:2] == ["score", "0_W"]
+    assert np.isfinite(runtime.step(*batch(5))["score"])
+
+
+def test_masks_are_refused():
+    with pytest.raises(nd.ConfigurationError, match="a training step must be without masks"):
+        training_model(small(), masks=True)
+
+
 def test_minibatches_of_any_size():
     assert max(compared(small(), [batch(examples) for examples in (1, 7, 32, 2)])) < CLOSE
 
