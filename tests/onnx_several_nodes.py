@@ -94,5 +94,6 @@ def told_by_reference(model, given):
     made = [name for node in model.graph.node for name in node.output if name and name not in known]
     longer.graph.output.extend(map(onnx.helper.make_empty_tensor_value_info, made))
     names = [one.name for one in longer.graph.output]
-    arrays = zip(names, ReferenceEvaluator(longer).run(None, given), strict=True)
-    return {name: np.zeros_like(x) for name, x in (*arrays, *given.items())}
+    with np.errstate(all="ignore"):
+        arrays = ReferenceEvaluator(longer).run(None, given)
+    return {name: np.zeros_like(x) for name, x in (*zip(names, arrays, strict=True), *given.items())}

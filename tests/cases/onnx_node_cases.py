@@ -20,13 +20,14 @@ DECLINED_OPERATORS = {
     "the result's shape depends on numbers": "NonMaxSuppression NonZero Unique",
     "the kind of number is that of another input": "CastLike",
     "without a counterpart so far": (
-        "CausalConvWithState DeformConv LinearAttention MaxRoiPool RoiAlign TensorScatter"
+        "CausalConvWithState LinearAttention MaxRoiPool TensorScatter"
     ),
 }  # fmt: skip
 """Reason -> operators of ONNX's own domain, sorted."""
 DECLINED_KINDS = {
     "an operator of another domain": "domain",
     "arrays without numbers": "empty",
+    "corners of regions: RoiAlign with the mode max": "corners",
     "kinds of numbers that networks have not: strings, sequences, bfloat16, 8 bits and fewer": "kinds",
     "the result rounds to 16 bits, or in between": "half",
     "training: statistics or draws of the minibatch": "training",

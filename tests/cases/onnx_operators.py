@@ -81,6 +81,12 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
     "Cosh": [ONE],
     "CumProd": [Case(((2, 3),), {"exclusive": 1}, {1: 1}), Case(((3, 2),), {"reverse": 1}, {1: 0})],
     "CumSum": [Case(((2, 3),), {"reverse": 1}, {1: 1}), Case(((2, 3),), {"exclusive": 1}, {1: 1})],
+    "DeformConv": [
+        Case(
+            ((1, 4, 4, 5), (4, 2, 2, 2), (1, 16, 3, 4), (4,), (1, 8, 3, 4)),
+            {"group": 2, "offset_group": 2, "pads": [1, 0, 0, 1], "dilations": [2, 2]}, between=(-0.9, 0.9),
+        ),
+    ],
     "DepthToSpace": [Case(((1, 8, 2, 3),), {"blocksize": 2}), Case(((1, 8, 2, 3),), {"blocksize": 2, "mode": "CRD"})],
     "Det": [Case(((2, 3, 3),))],
     "Div": [Case(((2, 3), (3,)), between=(0.5, 2.0))],
@@ -200,6 +206,13 @@ OPERATOR_CASES: dict[str, list[OperatorCase]] = {
         Case(((1, 1, 4, 5),), {"mode": "nearest", "axes": [2]}, {1: None, 2: None, 3: [7]}),
     ],
     "ReverseSequence": [Case(((3, 2, 2),), {}, {1: [3, 2]})],
+    "RoiAlign": [
+        Case(
+            ((2, 2, 6, 7), (2, 4)), {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 2.0},
+            {2: [1, 0]}, between=(0.4, 2.4),
+        ),
+        Case(((1, 2, 6, 7), (2, 4)), {"output_height": 2, "sampling_ratio": 1}, {2: [0, 0]}, (0.4, 4.4), opset=11),
+    ],
     "RotaryEmbedding": [
         Case(((1, 2, 3, 4), (1, 3, 2), (1, 3, 2)), {"interleaved": 1}, opset=23),
         Case(((1, 3, 8), (5, 1), (5, 1)), {"num_heads": 2, "rotary_embedding_dim": 2}, {3: [[0, 4, 2]]}, opset=23),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+
+import nd
 
 from . import functions as f
 from .call import Call
+from .grids import sampled
 from .values import Value
 from .windows import Windows, overlay, pads_of, patches, surrounded, windows_of
 
@@ -18,11 +22,15 @@ def conv(call: Call) -> Value:
     windows = windows_of(call, weights.shape[2:])
     x = surrounded(x, pads_of(call, x.shape[2:], windows))
     columns = patches(x, windows)
-    places = columns.shape[3:]
-    inner = math.prod(weights.shape[1:])
-    columns = f.reshape(columns, (x.shape[0], groups, inner, math.prod(places)))
+    return with_bias(call, _weighed(columns, weights, groups, columns.shape[3:]), 2)
+
+
+def _weighed(columns: Value, weights: Value, groups: int, places: tuple[int, ...]) -> Value:
+    """Return the products of windows' contents ``[N, C, kernel, places]`` with weights, ``[N, M, *places]``."""
+    count, inner = columns.shape[0], math.prod(weights.shape[1:])
+    columns = f.reshape(columns, (count, groups, inner, math.prod(places)))
     matrix = f.reshape(weights, (1, groups, weights.shape[0] // groups, inner))
-    return with_bias(call, f.reshape(f.matmul(matrix, columns), (x.shape[0], weights.shape[0], *places)), 2)
+    return f.reshape(f.matmul(matrix, columns), (count, weights.shape[0], *places))
 
 
 def with_bias(call: Call, y: Value, position: int) -> Value:
@@ -74,3 +82,42 @@ def col2im(call: Call) -> Value:
     counts, inner = windows.counts(around), math.prod(kernel)
     whole = overlay(f.reshape(x, (x.shape[0], x.shape[1] // inner, inner, *counts)), windows, around)
     return surrounded(whole, [(-before, -behind) for before, behind in pads])
+
+
+def deform_conv(call: Call) -> Value:
+    """`conv` whose elements are taken from places moved by offsets, and weighed by a mask if there is one.
+
+    Offsets are ``[N, offset groups kernel axes, *places]``, a mask is ``[N, offset groups kernel, *places]``.
+    """
+    x, weights, offsets, mask = call[0], call[1], call[2], call.get(4)
+    windows, parts = windows_of(call, weights.shape[2:]), call.whole("offset_group", 1)
+    axes, kernel, places = len(windows.kernel), math.prod(windows.kernel), offsets.shape[2:]
+    pads, count = pads_of(call, x.shape[2:], windows), math.prod(places)
+    starts = _starts(windows, [before for before, _ in pads], places)
+    moved = f.reshape(offsets, (x.shape[0], parts, kernel, axes, count))
+    each, columns = x.shape[1] // parts, []
+    for part in range(parts):
+        own = f.stretch(moved, 1, part, part + 1)
+        at = [
+            f.reshape(f.stretch(own, 3, axis, axis + 1), (x.shape[0], kernel * count))
+            + Value(nd.as_array([starts[axis]], x.dtype))
+            for axis in range(axes)
+        ]
+        taken = sampled(f.stretch(x, 1, part * each, (part + 1) * each), at, "linear", "zeros")
+        taken = f.reshape(taken, (x.shape[0], each, kernel, count))
+        if mask is not None:
+            factors = f.stretch(f.reshape(mask, (x.shape[0], parts, kernel, count)), 1, part, part + 1)
+            taken = taken * factors
+        columns.append(taken)
+    return with_bias(call, _weighed(f.concat(columns, 1), weights, call.whole("group", 1), places), 3)
+
+
+def _starts(windows: Windows, pads: list[int], places: tuple[int, ...]) -> list[list[float]]:
+    """Return along every axis where each element of the kernel stands in each window, the windows fastest."""
+    starts: list[list[float]] = [[] for _ in places]
+    for element in itertools.product(*map(range, windows.kernel)):
+        for place in itertools.product(*map(range, places)):
+            for axis, start in enumerate(starts):
+                own = place[axis] * windows.strides[axis] + element[axis] * windows.dilations[axis]
+                start.append(float(own - pads[axis]))
+    return starts

@@ -11,7 +11,7 @@ from nd.typing import Array
 
 from . import functions as f
 from .call import Call
-from .picking import elements, strides
+from .picking import elements, indices, rows, strides
 from .values import Value
 
 
@@ -128,3 +128,38 @@ def _at(x: Value, numbers: Sequence[Array]) -> Value:
     for number, step in zip(numbers, steps[2:], strict=True):
         place = nd.add(place, nd.multiply(nd.reshape(number, (n, 1, number.shape[1])), step))
     return elements(x, place)
+
+
+def roi_align(call: Call) -> Value:
+    """The mean of x ``[N, C, H, W]`` at places in the bins of regions ``[R, 4]``, ``[R, C, height, width]``."""
+    x, regions, bins = call[0], call[1], [call.whole("output_height", 1), call.whole("output_width", 1)]
+    samples, scale = call.whole("sampling_ratio", 0), call.number("spatial_scale", 1.0)
+    if samples < 1 or call.text("mode", "avg") != "avg":
+        raise call.refuse("sampling_ratio = 0, which regions decide, or the mode 'max'. Use an average of samples")
+    usual = "half_pixel" if call.opset >= 16 else "output_half_pixel"
+    half = call.text("coordinate_transformation_mode", usual) == "half_pixel"
+    count, channels = regions.shape[0], x.shape[1]
+    own = f.reshape(rows(f.reshape(x, (x.shape[0], math.prod(x.shape[1:]))), indices(call, 2)), (count, *x.shape[1:]))
+    at: list[Value] = []
+    inside: Array | None = None
+    for axis, (size, length) in enumerate(zip(bins, x.shape[2:], strict=True)):
+        start = f.stretch(regions, 1, 1 - axis, 2 - axis) * scale - (0.5 if half else 0.0)  # x comes before y
+        extent = f.stretch(regions, 1, 3 - axis, 4 - axis) * scale - (0.5 if half else 0.0) - start
+        extent = extent if half else f.maximum(extent, 1.0)
+        steps = nd.as_array([[(number + 0.5) / (size * samples) for number in range(size * samples)]], x.dtype)
+        place = start + extent * Value(steps)
+        within = nd.multiply(
+            nd.astype(nd.greater_equal(place.array, -1.0), x.dtype),
+            nd.astype(nd.greater_equal(float(length), place.array), x.dtype),
+        )
+        shape = (count, size * samples, 1) if axis == 0 else (count, 1, size * samples)
+        within = nd.reshape(within, shape)
+        inside = within if inside is None else nd.multiply(inside, within)
+        at.append(f.reshape(f.minimum(f.maximum(place, 0.0), float(length - 1)), shape))
+    whole = (count, bins[0] * samples, bins[1] * samples)
+    flat = [f.reshape(f.expand(place, whole), (count, math.prod(whole[1:]))) for place in at]
+    taken = f.reshape(sampled(own, flat, "linear", "zeros"), (count, channels, *whole[1:]))
+    if inside is not None:
+        taken = taken * Value(nd.reshape(inside, (count, 1, *whole[1:])))
+    apart = f.reshape(taken, (count, channels, bins[0], samples, bins[1], samples))
+    return f.average(apart, [3, 5])

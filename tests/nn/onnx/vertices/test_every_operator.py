@@ -82,3 +82,12 @@ def test_another_backend_computes_the_same(op, case):
     np.testing.assert_allclose(again, result, rtol=1e-12, atol=1e-12)
     for one, other in zip(gradients, others, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(("op", "case"), ROWS)
+def test_single_precision_stays_so(op, case):
+    conf = OnnxVertex(op, case.attributes, case.constants, case.opset, case.output, case.outputs)
+    runtime, xs = conf.runtime(conf, "v", "float32"), [nd.create(x.tolist(), "float32") for x in case.inputs()]
+    a, cache = runtime.forward(xs, {}, context(len(xs)))
+    below = runtime.backward(nd.create(np.ones(a.shape).tolist(), "float32"), cache, {}, {}, context(len(xs)))
+    assert {nd.dtype_name(one) for one in (a, *below)} == {"float32"}
