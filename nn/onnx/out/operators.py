@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import nd
 
-from ..draft import onnx_package
+from ..draft import FIRST_OPSET, onnx_package
 from ..vertices.constants import OnnxConstant
 from .node_draft import NodeDraft
 
@@ -42,23 +43,30 @@ def operator(layer: NodeDraft) -> str:
     conf, draft = layer.conf, layer.draft
     if conf.op == "Gelu" and draft.opset < GELU:
         return _gelu(layer)
-    _check_there(layer)
-    changed = CHANGED.get(conf.op, REDUCED if conf.op.startswith("Reduce") else 0)
-    if (conf.opset < changed) != (draft.opset < changed):
-        layer.refuse(f"{conf.op} is written as in opset {conf.opset}, and differs from {changed} on")
-    outputs = draft.nodes_of(conf.op, _inputs(layer), _outputs(conf), f"{layer.name}/{conf.op}", **_attributes(layer))
+    inputs, attributes = _inputs(layer), _attributes(layer)
+    _check_form(layer, len(inputs), attributes)
+    outputs = draft.nodes_of(conf.op, inputs, _outputs(conf), f"{layer.name}/{conf.op}", **attributes)
     result = outputs[conf.output]
     whole = conf.op in (*COMPARING, *LOGICAL, *COUNTING) or (conf.op, conf.output) in PLACES
     return layer.node("Cast", result, to=draft.word(draft.dtype)) if whole else result
 
 
-def _check_there(layer: NodeDraft) -> None:
-    """Refuse an operator that the opset which is written does not have."""
-    defs, opset = onnx_package("save").defs, layer.draft.opset
+def _check_form(layer: NodeDraft, inputs: int, attributes: Mapping[str, Any]) -> None:
+    """Refuse an operator that the opset which is written does not have, or has in another form."""
+    conf, defs, opset = layer.conf, onnx_package("save").defs, layer.draft.opset
     try:
-        defs.get_schema(layer.conf.op, opset, "")
+        schema = defs.get_schema(conf.op, opset, "")
     except defs.SchemaError:
-        layer.refuse(f"opset {opset} has no {layer.conf.op}. Save with opset={layer.conf.opset}")
+        layer.refuse(f"opset {opset} has no {conf.op}{_remedy(conf.opset)}")
+    needed = {name for name, attribute in schema.attributes.items() if attribute.required}
+    fits = needed <= set(attributes) <= set(schema.attributes) and schema.min_input <= inputs <= schema.max_input
+    changed = CHANGED.get(conf.op, REDUCED if conf.op.startswith("Reduce") else 0)
+    if not fits or (conf.opset < changed) != (opset < changed):
+        layer.refuse(f"opset {opset} has {conf.op} in another form{_remedy(conf.opset)}")
+
+
+def _remedy(opset: int) -> str:
+    return f". Save with opset={opset}" if opset >= FIRST_OPSET else f", and opset {opset} is not written"
 
 
 def _outputs(conf: Any) -> int:
