@@ -13,7 +13,7 @@ from nd.checks import describe_shape
 
 from ...terms.input_type import InputType
 from ...vertices.merging import of_shape
-from .bounds import elements_inside, inferred_shape
+from .bounds import elements_inside, elements_told, inferred_shape
 from .operators import OPERATORS, computed
 from .values import Value
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_TRIED = 1 << 22
 """Elements of one example up to which an operator is run for the shape that it makes."""
+MOST_UNTOLD = 1 << 24
+"""The same where ONNX's rules do not tell the shape."""
 _LENGTHS = (32, 33)
 """Of series whose length is not known: axes that differ with it have none either."""
 
@@ -32,7 +34,9 @@ def output_type(conf: OnnxVertex, label: str, input_types: Sequence[InputType]) 
     Raises
     ------
     ConfigurationError
-        It has no axis behind the first one, or more axes than layers take.
+        It has no axis behind the first one, more axes than layers take, or might have more elements than are tried.
+    ShapeError
+        The inputs do not fit the operator, or one another.
     """
     if all(None not in given.shape for given in input_types):
         shape: Sequence[int | None] = _shape(conf, label, input_types, 0)
@@ -50,20 +54,20 @@ def output_type(conf: OnnxVertex, label: str, input_types: Sequence[InputType]) 
 def _shape(conf: OnnxVertex, label: str, input_types: Sequence[InputType], length: int) -> tuple[int, ...]:
     """Return the shape that comes of one example: learnt from the sizes alone where there would be many elements."""
     given = [(1, *(size or length for size in one.computed.shape)) for one in input_types]
-    shapes = dict(zip(conf.positions_of_inputs(len(given)), given, strict=True))
-    shapes |= {position: one.shape for position, one in conf.constants.items() if one is not None}
+    arriving = dict(zip(conf.positions_of_inputs(len(given)), given, strict=True))
+    shapes = arriving | {position: one.shape for position, one in conf.constants.items() if one is not None}
     if OPERATORS[conf.op].splits:
         return _together(label, conf.op, list(shapes.values()))
     inferred = inferred_shape(conf, shapes)
-    if max(elements_inside(conf, shapes), math.prod(inferred or ())) <= MOST_TRIED:
-        return _tried(conf, label, given)
-    if inferred is None:
-        inside = ", ".join(describe_shape(shape) for shape in given)
+    if inferred is not None and max(math.prod(inferred), elements_inside(conf, shapes)) > MOST_TRIED:
+        return inferred
+    if inferred is None and max(elements_told(conf, shapes), elements_inside(conf, arriving)) > MOST_UNTOLD:
+        inputs = ", ".join(describe_shape(shape) for shape in given)
         raise ConfigurationError(
-            f"{label}: {conf.op} must make at most {MOST_TRIED:,} elements of one example where the network knows the "
-            f"types of its inputs, got inputs of {inside}. Mend the sizes, or leave out the input types."
+            f"{label}: {conf.op} must make at most {MOST_UNTOLD:,} elements of one example where the network knows "
+            f"the types of its inputs, got inputs of {inputs}. Mend the sizes, or leave out the input types."
         )
-    return inferred
+    return _tried(conf, label, given)
 
 
 def _together(label: str, op: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
