@@ -35,6 +35,7 @@ _MOST_FOLDED = 1 << 20  # elements, unless what goes in has as many
 _MOST_FOLDED_TOGETHER = 1 << 24  # the same of all nodes, where the file has fewer than a quarter of them
 _MOST_STEPS = 1 << 12  # of windows in a node that is folded: what these need is not in the size of its output
 _WINDOWS = ("dilations", "kernel_shape", "output_padding", "pads", "sampling_ratio", "strides")
+_MOST_SIZES = 1 << 16  # elements of a vector that is read as sizes, places or channels
 _MOST_TOLD = 1 << 10  # elements of constants that tell shapes
 
 
@@ -117,7 +118,7 @@ class Filling:
         types = {name: self._type_of(name) for name in inputs}
         if any(kind is None for kind in types.values()):
             return {}
-        told = {name: self._told(name) for name in inputs if self.is_constant(name) and self._count(name) <= _MOST_TOLD}
+        told = {name: self._told(name) for name in inputs if self.is_constant(name) and self.count(name) <= _MOST_TOLD}
         try:
             schema = defs.get_schema(node.op_type, version.get(domain, 1), domain)
             imports = [self._onnx.helper.make_opsetid(*one) for one in version.items()]
@@ -133,7 +134,8 @@ class Filling:
                 self.shapes[name] = tuple(dim.dim_value for dim in dims)
         return found
 
-    def _count(self, name: str) -> int:
+    def count(self, name: str) -> int:
+        """Return the number of a tensor's elements, 1 where its shape is not known."""
         return math.prod(self.shape(name) or ())
 
     def _told(self, name: str) -> Any:
@@ -162,7 +164,7 @@ class Filling:
         sizes = [size for given in windows for size in (given if isinstance(given, (list, tuple)) else [given])]
         if any(isinstance(size, (int, float)) and abs(size) > _MOST_STEPS for size in sizes):
             return True
-        if going > max(_MOST_FOLDED, 2 * sum(map(self._count, inputs))):
+        if going > max(_MOST_FOLDED, 2 * min(sum(map(self.count, inputs)), self.known.in_file)):
             return True
         if op.op not in _VIEWS and op.op != "Transpose":
             self.known.folded += going
@@ -198,8 +200,8 @@ class Known:
         Without those that were folded.
     inputs : dict of str -> tuple of Size
         Shapes of the graph's inputs that are no parameters.
-    folded, most_folded : int
-        Elements that folding has made, and may make.
+    in_file, folded, most_folded : int
+        Elements of the file's constants, and those that folding has made of them and may make.
     """
 
     def __init__(self, file: OnnxFile) -> None:
@@ -207,8 +209,8 @@ class Known:
         self._onnx = optional("load", "onnx", "onnx", "onnx")
         self.tensors = {tensor.name: tensor for tensor in graph.initializer}
         self.fixed: dict[str, HostArray] = {}
-        self.folded = 0
-        self.most_folded = max(_MOST_FOLDED_TOGETHER, 4 * sum(math.prod(one.dims) for one in graph.initializer))
+        self.in_file, self.folded = _elements_of(graph), 0
+        self.most_folded = max(_MOST_FOLDED_TOGETHER, 4 * self.in_file)
         given = [value for value in graph.input if value.name not in self.tensors]
         self.input_kinds = {value.name: value.type.tensor_type.elem_type for value in given}
         self.inputs = _sizes_of(file.name, given)
@@ -287,13 +289,19 @@ class Known:
         self.fixed[name] = array
 
     def sizes(self, name: str) -> list[Size] | None:
-        """Return a constant vector of integers, for every filling-in; None for anything else."""
-        if not name or not self.is_constant(name):
+        """Return a constant vector of integers, for every filling-in; None for anything else, and for long ones."""
+        if not name or not self.is_constant(name) or max(self._counts(name)) > _MOST_SIZES:
             return None
-        arrays = [filling.array(name).reshape(-1).tolist() for filling in self._fillings]
+        found = [filling.array(name) for filling in self._fillings]
+        if any(array.dtype.kind not in "iu" for array in found):
+            return None
+        arrays = [array.reshape(-1).tolist() for array in found]
         if len({len(array) for array in arrays}) > 1:
             return None
         return [tuple(int(value) for value in values) for values in zip(*arrays, strict=True)]
+
+    def _counts(self, name: str) -> list[int]:
+        return [filling.count(name) for filling in self._fillings]
 
     def uniform(self, name: str) -> float | None:
         """Return the number that all elements of a constant are; None for anything else."""
@@ -316,6 +324,12 @@ class Known:
         if name in self.fixed:
             return tuple(self.fixed[name].shape)
         return tuple(self.tensors[name].dims) if name in self.tensors else None
+
+
+def _elements_of(graph: Any) -> int:
+    """Return how many elements the constants of a graph have together."""
+    given = [attribute.t for node in graph.node if node.op_type == "Constant" for attribute in node.attribute]
+    return sum(math.prod(tensor.dims) for tensor in (*graph.initializer, *given))
 
 
 def _sizes_of(who: str, inputs: Sequence[Any]) -> dict[str, tuple[Size, ...]]:

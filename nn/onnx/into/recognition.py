@@ -198,6 +198,8 @@ def as_vertices(piece: Piece) -> list[Value | None]:
             nodes.append(piece.draft.in_file_order(piece.value(position)).node)
         else:
             constants[position] = _constant_of(piece, position) if name else None
+    if not nodes:
+        piece.refuse("only constants go in, and these were not folded")
     while op.inputs and constants.get(len(constants) + len(nodes) - 1, 0) is None:
         del constants[len(constants) + len(nodes) - 1]
     attributes = {name: _attribute(piece, value) for name, value in op.attributes.items()}
