@@ -8,6 +8,7 @@ import pytest
 import nd
 import nn
 from nd.dataset import DataSet
+from nn.onnx import OnnxVertex
 from nn.onnx.into import graph_of
 from nn.onnx.writing import onnx_model
 from tests.cases.onnx_models import FUNCTIONS, STRUCTURES, Model
@@ -136,6 +137,24 @@ def test_operators_are_written_as_the_opset_has_them():
     model.node("ReduceL1", ["most0", model.constant("axes", [1])], "w")
     with pytest.raises(nd.ConfigurationError, match=r"opset 13 has ReduceL1 in another form\. Save with opset=18"):
         onnx_model(loaded(model.proto({"x": ["n", 4]}, ["w"])), 13)
+
+
+@pytest.mark.parametrize(
+    ("vertex", "reason"),
+    [
+        (OnnxVertex("Softmax", opset=11), "has Softmax in another form, and opset 11 is not written"),
+        (
+            OnnxVertex("Upsample", {"mode": "nearest"}, {1: [1.0, 2.0]}, 9),
+            "has Upsample in another form, and opset 9 is not",
+        ),
+        (OnnxVertex("ReduceMax", {"keepdims": 1}, {1: [1]}, 18), r"has ReduceMax in another form\. Save with opset=18"),
+        (OnnxVertex("Softmax", {"axes": [1]}), r"has Softmax in another form\. Save with opset=18"),
+    ],
+)
+def test_an_operator_of_another_form_is_refused(vertex, reason):
+    conf = nn.NeuralNetConfiguration().graph({"x": nn.InputType.feed_forward(4)}, {"y": (vertex, "x")}, ["y"])
+    with pytest.raises(nd.ConfigurationError, match=f"opset 13 {reason}"):
+        onnx_model(nn.ComputationGraph(conf).init(), 13)
 
 
 def test_all_that_nothing_says_is_named():
