@@ -47,7 +47,24 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
     conf = _configuration(draft, [name for name in draft.inputs if name in needed], outputs, dtype)
+    _check_axes(made, conf)
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
+
+
+def _check_axes(made: Recognition, conf: ComputationGraphConfiguration) -> None:
+    """Raise ConfigurationError unless the network takes and gives every array with the axes of the file.
+
+    The formats that the network's own rules have led to are compared with those that the nodes were recognised with.
+    """
+    draft, formats = made.draft, conf.formats
+    given = [(draft.inputs[name], name, tag) for name, tag in zip(conf.inputs, formats.inputs, strict=True)]
+    made_of = zip(made.seen, made.graph.outputs, formats.outputs, strict=True)
+    wrong = [f"{name!r} as {tag}" for value, name, tag in (*given, *made_of) if not made.seen_as_in_file(value, tag)]
+    if wrong:
+        raise nd.ConfigurationError(
+            f"{made.file.name}: inputs and outputs must have the axes of the file, got {', '.join(wrong)}, which the "
+            "layers behind or before them have turned. Export the model with the channels in one place throughout."
+        )
 
 
 def _join_activations(draft: GraphDraft, outputs: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nd import ConfigurationError
 
-from ...terms.data_formats import axes_inward, channels_last
+from ...terms.data_formats import axes_outward
 from ..reading import OnnxFile
 from ..vertices import OPERATORS, OnnxVertex
 from .draft import GraphDraft, target_of
@@ -123,6 +123,8 @@ class Recognition:
     values : dict of str -> Value
     outputs : list of str
         Vertices whose activations, as users see them, are the file's outputs.
+    seen : list of Value
+        The tensors of the outputs, with those vertices.
     """
 
     def __init__(self, file: OnnxFile, known: Known, graph: OpGraph, turned: set[str]) -> None:
@@ -130,6 +132,7 @@ class Recognition:
         self.draft = GraphDraft(known.inputs, turned)
         self.values: dict[str, Value] = dict(self.draft.inputs)
         self.outputs: list[str] = []
+        self.seen: list[Value] = []
 
     def recognise(self) -> None:
         """Draw all nodes; raise ConfigurationError with every one that neither a layer nor a vertex says."""
@@ -149,7 +152,8 @@ class Recognition:
                 f"{self.file.name}: every node must be one that a layer or an OnnxVertex can say, got {len(refused)} "
                 f"that none can: {'; '.join(refused)}. Export the model without them."
             )
-        self.outputs = [self._output(name) for name in self.graph.outputs]
+        for name in self.graph.outputs:
+            self.outputs.append(self._output(name))
 
     def _draw(self, op: Op) -> None:
         piece, function = Piece(self, op), recogniser(op.op)
@@ -173,15 +177,18 @@ class Recognition:
                 f"{self.file.name}: every output must depend on an input, got {name!r}, which is a constant. Export "
                 "the model without it."
             )
-        turned, wanted = channels_last(value.tag), value.axes
-        whole = len(value.inner) == len(wanted)
-        if turned and whole:
-            wanted = tuple(wanted[axis] for axis in axes_inward(value.tag, len(wanted)))
-        if not self.draft.factors.is_arranged(value, wanted) or (turned and not whole):
+        if not self.seen_as_in_file(value, value.tag):
             value = self.draft.in_file_order(value)
-        if value.node in self.draft.inputs or value.node in self.outputs:
-            return self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])
+        if value.node in self.draft.inputs or value.node in self.outputs or not self.seen_as_in_file(value, value.tag):
+            node = self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])  # seen as its array is
+            value = value._replace(node=node, tag=None)
+        self.seen.append(value)
         return value.node
+
+    def seen_as_in_file(self, value: Value, tag: str | None) -> bool:
+        """Tell whether users see an array of a format with the axes that the tensor has in the file."""
+        seen = tuple(value.inner[axis] for axis in axes_outward(tag, len(value.inner)))
+        return self.draft.factors.is_arranged(value._replace(inner=seen), value.axes)
 
 
 def as_vertices(piece: Piece) -> list[Value | None]:
@@ -303,13 +310,12 @@ def recognised(file: OnnxFile) -> Recognition:
         Nodes that neither a layer nor a vertex says, all with their names.
     """
     turned: set[str] = set()
-    for _ in range(2):  # the second time with the inputs as what reads them wants them
+    while True:  # again with the inputs as what reads them wants them, as long as another one is wanted so
         known = Known(file)
         graph = OpGraph(known.ops, [value.name for value in file.graph.output])
         simplify(graph, known)
         made = Recognition(file, known, graph, turned)
         made.recognise()
         if not made.draft.wanted:
-            break
+            return made
         turned = turned | made.draft.wanted
-    return made
