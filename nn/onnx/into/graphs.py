@@ -46,9 +46,35 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     _join_activations(draft, outputs)
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
-    conf = _configuration(draft, [name for name in draft.inputs if name in needed], outputs, dtype)
+    inputs = [name for name in draft.inputs if name in needed]
+    conf = _configuration(draft, inputs, outputs, dtype)
+    if _put_in_order(made, conf):
+        conf = _configuration(draft, inputs, outputs, dtype)
     _check_axes(made, conf)
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
+
+
+def _put_in_order(made: Recognition, conf: ComputationGraphConfiguration) -> bool:
+    """Put a vertex behind every input that the network would turn otherwise than its readers were told.
+
+    Only what reads an input says how a network without input types takes it, and an OnnxVertex says nothing.
+    """
+    draft, changed = made.draft, False
+    for name, tag in zip(conf.inputs, conf.formats.inputs, strict=True):
+        value = draft.inputs[name]
+        if made.seen_as_in_file(value, tag):
+            continue
+        perm = [value.axes.index(axis) for axis in value.inner]
+        node = draft.add(f"{name}/order", OnnxVertex("Transpose", {"perm": perm}), [name])
+        added = draft.nodes.pop(node)
+        rest = {
+            key: (own, *(node if source == name else source for source in sources))
+            for key, (own, *sources) in draft.nodes.items()
+        }
+        draft.nodes = {node: added, **rest}
+        draft.inputs[name] = value._replace(inner=value.axes, tag=None)
+        changed = True
+    return changed
 
 
 def _check_axes(made: Recognition, conf: ComputationGraphConfiguration) -> None:
