@@ -8,7 +8,6 @@ import pytest
 import nd
 import nn
 from nn import ComputationGraph
-from nn.onnx.into import graphs
 from nn.onnx.into.recognition import Recognition
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.nn.layers.test_every_layer import make_network
@@ -74,7 +73,6 @@ def test_random_networks_keep_their_axes(tmp_path, kind, number):
 
 def test_axes_that_the_network_would_turn_are_refused(tmp_path, monkeypatch):
     make_network(ROWS["rnn_loss-mse-tanh"], "float32").save(tmp_path / "m.onnx")
-    monkeypatch.setattr(graphs, "_put_in_order", lambda made, conf: None)
     turned = Recognition.seen_as_in_file
     monkeypatch.setattr(Recognition, "seen_as_in_file", lambda made, value, tag: turned(made, value, "NWC"))
     with pytest.raises(nd.ConfigurationError, match="inputs and outputs must have the axes of the file, got 'input'"):
