@@ -77,3 +77,23 @@ def test_what_has_the_time_first_is_written_again(first):
     model.node("Gather", ["end", model.constant("last", np.int64(0))], "state", axis=0)
     model.node("Gemm", ["state", model.weights("v", 4, 2)], "y")
     held(model.proto({"x": ["t", "n", 3]}, ["y"]), [(6, 1, 3), (3, 4, 3)])
+
+
+def old_forms(opset):
+    model = Model(opset)
+    model.node("Softmax", "x", "shares", axis=1)
+    model.node("ReduceMax", "shares", "most", axes=[2], keepdims=0)
+    model.node("Unsqueeze", "most", "again", axes=[0])
+    model.node("Squeeze", "again", "rows", axes=[0])
+    model.node("ReduceSum", "x", "sums", axes=[2], keepdims=0)
+    model.node("Greater", ["rows", "sums"], "above")
+    model.node("Cast", "above", "truth", to=7)
+    model.node("Cast", "truth", "number", to=1)
+    model.node("ArgMax", "x", "places", axis=2, keepdims=0)
+    model.node("Cast", "places", "place", to=1)
+    model.node("Sum", ["number", "rows", "place"], "y")
+    return model.proto({"x": ["n", 3, 4]}, ["y"])
+
+
+def test_forms_of_old_opsets_are_written_as_the_new_ones():
+    held(old_forms(11), [(2, 3, 4), (5, 3, 4)])
