@@ -85,7 +85,8 @@ def _words() -> dict[int, str]:
 
 def _inputs(vertex: NodeDraft, schema: Any) -> tuple[list[str], dict[str, str]]:
     """Return the tensors, and the dtype of every type that the operator's description names."""
-    conf, bound = vertex.conf, {}
+    conf = vertex.conf
+    bound: dict[str, str] = {}
     places = dict(zip(conf.positions_of_inputs(len(vertex.inputs)), vertex.inputs, strict=True))
     for position in places:
         formal = _formal(schema.inputs, position)
