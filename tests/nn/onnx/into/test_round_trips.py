@@ -21,8 +21,8 @@ QUICK = (
 )  # fmt: skip
 """Rows of series that a loaded network has once taken or given with other axes."""
 DRAWN = 25
-CANNOT_BE_READ = r"\((Scan|Slice)\): (no layer and no OnnxVertex is like it|input \d depends on an open size)"
-"""Loops that are no layer's, and parts of the examples whose number is open: refused by name."""
+CANNOT_BE_READ = r"\(Scan\): no layer and no OnnxVertex is like it"
+"""Loops that are no layer's are refused by name."""
 
 
 def check(tmp_path, net, features):
@@ -90,4 +90,4 @@ def test_every_row_of_series(tmp_path, name, dtype):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["graphs", "series"])
 def test_many_random_networks(tmp_path, kind):
-    assert sum(check_drawn(tmp_path, kind, number) for number in range(DRAWN)) >= 0.7 * DRAWN
+    assert sum(check_drawn(tmp_path, kind, number) for number in range(DRAWN)) >= DRAWN - 5
