@@ -13,6 +13,8 @@ from nd.typing import HostArray
 
 WORDS = {"float32": 1, "float64": 11, "int32": 6, "int64": 7, "bool": 9}
 """dtype -> TensorProto's number."""
+FIRST_OPSET = 13
+"""The oldest that is written. Before, Squeeze, ReduceSum and Softmax had other forms."""
 _REDUCES_BY_INPUT = 18
 """Opset from which the axes of all reductions are an input."""
 _SHAPES_OF_SOME = 15

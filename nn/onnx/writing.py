@@ -13,7 +13,7 @@ from nd.files.writing import FileKind, Target, check_ending, replacing
 
 from ..networks.network import Network
 from ..terms.input_type import InputType
-from .draft import WORDS, OnnxDraft, onnx_package
+from .draft import FIRST_OPSET, WORDS, OnnxDraft, onnx_package
 from .drawing import Drawing
 from .output_shapes import tell_shapes
 from .signature import shape_of, types_of
@@ -23,8 +23,6 @@ OPSET, IR_VERSION = 18, 10
 """What is written unless others are asked for."""
 MOST_BYTES = 2**31 - 2**20
 """Of parameters in one file, whose format ends at 2 GiB."""
-FIRST_OPSET = 13
-"""Before, Squeeze, ReduceSum and Softmax had other forms."""
 
 
 @checked

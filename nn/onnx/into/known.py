@@ -32,6 +32,9 @@ _SHRINKING = frozenset({"Compress", "Constant", "NonZero", "Unique"})
 """Operators behind which there are about as many numbers as before, whatever their shape."""
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 _MOST_FOLDED = 1 << 20  # elements, unless what goes in has as many
+_MOST_FOLDED_TOGETHER = 1 << 24  # the same of all nodes, where the file has fewer than a quarter of them
+_MOST_STEPS = 1 << 12  # of windows in a node that is folded: what these need is not in the size of its output
+_WINDOWS = ("dilations", "kernel_shape", "output_padding", "pads", "sampling_ratio", "strides")
 _MOST_TOLD = 1 << 10  # elements of constants that tell shapes
 
 
@@ -142,19 +145,28 @@ class Filling:
         fixed = all(name in self.known.tensors or name in self.known.fixed for name in inputs)
         if fixed and op.output in self.known.fixed:
             return
-        coming = sum(map(self._count, inputs))
         outputs = [name for name in op.outputs if name]
         if op.op not in _SHRINKING and any(name not in self.shapes for name in outputs):
             return
         going = sum(math.prod(self.shapes.get(name, ())) for name in outputs)
-        if op.op != "Constant" and (
-            going > max(_MOST_FOLDED, 2 * coming) or any(n not in types for n in op.outputs if n)
-        ):
+        if op.op != "Constant" and (any(name not in types for name in outputs) or self._is_much(op, inputs, going)):
             return
         results = self._computed(op, node, inputs)
         for name, value in zip(op.outputs, results, strict=False):
             if name and hasattr(value, "dtype"):
                 (self.known.fixed if fixed else self.constants)[name] = value
+
+    def _is_much(self, op: Op, inputs: Sequence[str], going: int) -> bool:
+        """Tell whether folding a node needs more memory than the file gives reason for."""
+        windows = [op.attribute(name) for name in _WINDOWS if name != "pads" or op.op != "Pad"]
+        sizes = [size for given in windows for size in (given if isinstance(given, (list, tuple)) else [given])]
+        if any(isinstance(size, (int, float)) and abs(size) > _MOST_STEPS for size in sizes):
+            return True
+        if going > max(_MOST_FOLDED, 2 * sum(map(self._count, inputs))):
+            return True
+        if op.op not in _VIEWS and op.op != "Transpose":
+            self.known.folded += going
+        return self.known.folded > self.known.most_folded
 
     def _computed(self, op: Op, node: Any, inputs: Sequence[str]) -> Sequence[Any]:
         if op.op == "Constant" and "value" in op.attributes:
@@ -186,6 +198,8 @@ class Known:
         Without those that were folded.
     inputs : dict of str -> tuple of Size
         Shapes of the graph's inputs that are no parameters.
+    folded, most_folded : int
+        Elements that folding has made, and may make.
     """
 
     def __init__(self, file: OnnxFile) -> None:
@@ -193,6 +207,8 @@ class Known:
         self._onnx = optional("load", "onnx", "onnx", "onnx")
         self.tensors = {tensor.name: tensor for tensor in graph.initializer}
         self.fixed: dict[str, HostArray] = {}
+        self.folded = 0
+        self.most_folded = max(_MOST_FOLDED_TOGETHER, 4 * sum(math.prod(one.dims) for one in graph.initializer))
         given = [value for value in graph.input if value.name not in self.tensors]
         self.input_kinds = {value.name: value.type.tensor_type.elem_type for value in given}
         self.inputs = _sizes_of(file.name, given)
