@@ -214,7 +214,7 @@ def _open_safetensors(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
         raise FormatError(f"expected a .safetensors file, got {error}. Is it truncated, or another kind?") from error
 
 
-def _tensor(file: Any, name: str) -> np.ndarray:
+def _tensor(file: Any, name: str) -> numpy.ndarray:
     try:
         array = file.get_tensor(name)
     except (AttributeError, TypeError) as error:  # a type of numbers that NumPy has not
