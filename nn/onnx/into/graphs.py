@@ -133,18 +133,14 @@ def _with_loss(made: Recognition, number: int, name: str) -> str:
             given["data_format"] = conf.data_format
         draft.nodes[name] = (kind(loss=loss_for(activation, inside.n_out), **given), *sources)
         return name
-    rank = len(made.values[made.graph.outputs[number]].inner)
+    value = made.seen[number]
+    rank = len(value.inner)
     if isinstance(conf, ActivationLayer) and rank == 2:
         draft.nodes[name] = (LossLayer(loss=loss_for(activation), activation=activation), *sources)
         return name
-    value = made.values[made.graph.outputs[number]]
-    if rank in LOSSES and _same_view(value, name):
+    if rank in LOSSES:
         return draft.add(f"{name}/loss", _loss_layer(rank, value), [name])
     return name
-
-
-def _same_view(value: Value, name: str) -> bool:
-    return value.node == name
 
 
 def _loss_layer(rank: int, value: Value) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 import nd
 import nn
+from nd.dataset import DataSet
 from nn import ComputationGraph
 from nn.onnx.into.recognition import Recognition
 from tests.cases.layers import LAYER_CASES, make_features
@@ -69,6 +70,16 @@ def test_series_keep_their_axes(tmp_path, name):
 )
 def test_random_networks_keep_their_axes(tmp_path, kind, number):
     assert check_drawn(tmp_path, kind, number)
+
+
+def test_an_output_that_is_turned_back_is_trained_on_in_the_axes_of_the_file(tmp_path):
+    net, (features,) = KINDS["series"](2)
+    net.save(tmp_path / "m.onnx")
+    again = nn.load(tmp_path / "m.onnx")
+    data = DataSet(features, np.full(outputs(again, [features])[0].shape, 0.3))
+    before = again.score(data)
+    again.fit(data)
+    assert again.score(data) < before
 
 
 def test_axes_that_the_network_would_turn_are_refused(tmp_path, monkeypatch):
