@@ -21,6 +21,7 @@ ALLOWED = {
     ("backends/interrupts.py", "register_at_fork"): "sets one attribute in the child",
     ("nd/dataset/fetch.py", "TemporaryDirectory"): "in a with block, which detaches its finaliser",
     ("nd/files/zips.py", "__del__"): "is C, in the place of zipfile's, which is Python",
+    ("nn/cli/proof/java_side.py", "TemporaryDirectory"): "in a with block",
     ("nn/dl4j/file_iterators.py", "atexit"): "the program ends",
 }
 """(file, name) -> why a Ctrl-C is not lost there."""

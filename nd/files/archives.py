@@ -214,8 +214,11 @@ def _open_safetensors(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
         raise FormatError(f"expected a .safetensors file, got {error}. Is it truncated, or another kind?") from error
 
 
-def _tensor(file: Any, name: str) -> object:
+def _tensor(file: Any, name: str) -> numpy.ndarray:
     try:
-        return file.get_tensor(name)
+        array = file.get_tensor(name)
     except (AttributeError, TypeError) as error:  # a type of numbers that NumPy has not
         raise FormatError(f"{name!r} must hold numbers that NumPy knows, got {error}.") from error
+    if array.dtype.kind == "V":  # or has from ml_dtypes, where another package has imported that
+        raise FormatError(f"{name!r} must hold numbers that NumPy knows, got {array.dtype}.")
+    return array

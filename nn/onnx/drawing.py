@@ -52,7 +52,7 @@ class Drawing:
 
     def __init__(self, network: Network, draft: OnnxDraft, input_types: Types, masks: bool = False) -> None:
         self.network, self.draft, self.conf = network, draft, network.conf
-        self.types = self.conf.node_types(input_types)
+        self.types = self._carried(input_types)
         self._of_inputs = input_types
         self._layout, self._vector = self.conf.layout(), network.params()
         self.inputs: list[str] = []
@@ -65,6 +65,19 @@ class Drawing:
         self._counts: dict[Source, Count] = {}
         self._of_examples = {Source(-1 - number) for number in range(len(self.conf.input_names))}
         self._doubtful: set[Source] = set()
+
+    def _carried(self, input_types: Types) -> Any:
+        """Return the types of all nodes; None where those that layers told by their sizes alone do not go through.
+
+        Operators of other files may have the examples in any axis, which types do not say.
+        """
+        try:
+            return self.conf.node_types(input_types)
+        except nd.NdError:
+            operators = any(type(node.conf.innermost).__name__ == "OnnxVertex" for node in self.conf.nodes)
+            if not operators or any(kind is not None for kind in self.conf.network_input_types()):
+                raise
+            return None
 
     def draw(self) -> None:
         """Add all nodes; raise ConfigurationError with everything that ONNX cannot say."""

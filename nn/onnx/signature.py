@@ -22,6 +22,8 @@ Shape = tuple[int | str, ...]
 EXAMPLES = "N"
 _PLACES: dict[int, Shape] = {0: (), 1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
 """Number of axes behind the channels -> their names."""
+_KEEPING = frozenset({"Add", "LayerNormalization", "LogSoftmax", "Mul", "Softmax", "Sub"})
+"""Operators whose first input has as many axes as their output."""
 _KINDS = {"images": 2, "rows": 0, "series": 1, "volumes": 3}
 """What a layer says that it takes -> how many axes are behind the channels."""
 
@@ -141,11 +143,28 @@ def _free_sizes(conf: NetworkConfiguration, number: int) -> Shape | None:
             first = Source(-1 - number) in node.inputs
             size = getattr(layer, "n_in", None) if first and isinstance(layer, LayerConf) else None
             return (size or "C", *_PLACES[axes])
-        if not getattr(layer.innermost, "makes_axes", False):
+        if type(layer.innermost).__name__ == "OnnxVertex":
+            rank = _rank_of_operator(layer.innermost)
+            if rank is not None:
+                return None if rank < 2 else ("C", *_PLACES[rank - 2])
+            if layer.innermost.op in _KEEPING:
+                reached.add(Source(place))
+        elif not getattr(layer.innermost, "makes_axes", False):
             reached.add(Source(place))
     data_format = conf.formats.inputs[number]
     known = {name: len(name) - 2 for name in (*SERIES, *IMAGES, *VOLUMES)}.get(data_format or "")
     return None if known is None else ("C", *_PLACES[known])
+
+
+def _rank_of_operator(conf: Any) -> int | None:
+    """Return how many axes an operator's first input has, None where it may have any number or more than arrays do."""
+    told, weights = conf.attributes.get("perm"), conf.constants.get(1)
+    rank = None
+    if conf.op == "Transpose" and told is not None:
+        rank = len(told)
+    elif conf.op in ("Conv", "ConvTranspose", "GRU", "LSTM", "RNN") and weights is not None:
+        rank = len(weights.shape)
+    return rank if rank is None or rank - 2 in _PLACES else None
 
 
 def _axes_taken(node: NodeConf) -> int | None:

@@ -57,9 +57,10 @@ class GraphDraft(GrowingGraph):
 
     def _input(self, name: str, shape: tuple[Size, ...]) -> Value:
         value = self.factors.fresh(name, shape)
+        first, last = FORMATS.get(value.rank, (None, None))
         if name not in self.turned:
-            return value
-        tag = FORMATS[value.rank][1]
+            return value._replace(tag=first)  # said, so that no layer behind it says another for the input
+        tag = last
         return value._replace(inner=tuple(value.inner[axis] for axis in axes_inward(tag, value.rank)), tag=tag)
 
     def readers(self) -> Counter[str]:

@@ -46,8 +46,51 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     _join_activations(draft, outputs)
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
-    conf = _configuration(draft, [name for name in draft.inputs if name in needed], outputs, dtype)
+    inputs = [name for name in draft.inputs if name in needed]
+    conf = _configuration(draft, inputs, outputs, dtype)
+    if _put_in_order(made, conf):
+        conf = _configuration(draft, inputs, outputs, dtype)
+    _check_axes(made, conf)
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
+
+
+def _put_in_order(made: Recognition, conf: ComputationGraphConfiguration) -> bool:
+    """Put a vertex behind every input that the network would turn otherwise than its readers were told.
+
+    Only what reads an input says how a network without input types takes it, and an OnnxVertex says nothing.
+    """
+    draft, changed = made.draft, False
+    for name, tag in zip(conf.inputs, conf.formats.inputs, strict=True):
+        value = draft.inputs[name]
+        if made.seen_as_in_file(value, tag):
+            continue
+        perm = [value.axes.index(axis) for axis in value.inner]
+        node = draft.add(f"{name}/order", OnnxVertex("Transpose", {"perm": perm}), [name])
+        added = draft.nodes.pop(node)
+        rest = {
+            key: (own, *(node if source == name else source for source in sources))
+            for key, (own, *sources) in draft.nodes.items()
+        }
+        draft.nodes = {node: added, **rest}
+        draft.inputs[name] = value._replace(inner=value.axes, tag=None)
+        changed = True
+    return changed
+
+
+def _check_axes(made: Recognition, conf: ComputationGraphConfiguration) -> None:
+    """Raise ConfigurationError unless the network takes and gives every array with the axes of the file.
+
+    The formats that the network's own rules have led to are compared with those that the nodes were recognised with.
+    """
+    draft, formats = made.draft, conf.formats
+    given = [(draft.inputs[name], name, tag) for name, tag in zip(conf.inputs, formats.inputs, strict=True)]
+    made_of = zip(made.seen, made.graph.outputs, formats.outputs, strict=True)
+    wrong = [f"{name!r} as {tag}" for value, name, tag in (*given, *made_of) if not made.seen_as_in_file(value, tag)]
+    if wrong:
+        raise nd.ConfigurationError(
+            f"{made.file.name}: inputs and outputs must have the axes of the file, got {', '.join(wrong)}, which the "
+            "layers behind or before them have turned. Export the model with the channels in one place throughout."
+        )
 
 
 def _join_activations(draft: GraphDraft, outputs: list[str]) -> None:
@@ -90,18 +133,14 @@ def _with_loss(made: Recognition, number: int, name: str) -> str:
             given["data_format"] = conf.data_format
         draft.nodes[name] = (kind(loss=loss_for(activation, inside.n_out), **given), *sources)
         return name
-    rank = len(made.values[made.graph.outputs[number]].inner)
+    value = made.seen[number]
+    rank = len(value.inner)
     if isinstance(conf, ActivationLayer) and rank == 2:
         draft.nodes[name] = (LossLayer(loss=loss_for(activation), activation=activation), *sources)
         return name
-    value = made.values[made.graph.outputs[number]]
-    if rank in LOSSES and _same_view(value, name):
+    if rank in LOSSES:
         return draft.add(f"{name}/loss", _loss_layer(rank, value), [name])
     return name
-
-
-def _same_view(value: Value, name: str) -> bool:
-    return value.node == name
 
 
 def _loss_layer(rank: int, value: Value) -> Any:

@@ -273,6 +273,21 @@ class Known:
         same = all(first.shape == other.shape and bool((first == other).all()) for other in others)
         return first if same else None
 
+    def alike(self, name: str) -> HostArray | None:
+        """Return a constant with a length of 1 for the axes of open size, along which all its numbers are the same.
+
+        None for anything else. It stands for the constant wherever other inputs have those axes, too.
+        """
+        if not name or not self.is_constant(name):
+            return None
+        sizes = self.shape(name)
+        if sizes is None:
+            return None
+        cuts = tuple(slice(None) if min(size) == max(size) else slice(0, 1) for size in sizes)
+        arrays = [filling.array(name) for filling in self._fillings]
+        cut = arrays[0][cuts]
+        return cut if all(bool((array == cut).all()) for array in arrays) else None
+
     def is_settled(self, name: str) -> bool:
         """Tell whether a tensor is a constant whose numbers depend on no open size; large ones are not read for it."""
         return name in self.tensors or name in self.fixed or self.array(name) is not None
@@ -292,12 +307,9 @@ class Known:
         """Return a constant vector of integers, for every filling-in; None for anything else, and for long ones."""
         if not name or not self.is_constant(name) or max(self._counts(name)) > _MOST_SIZES:
             return None
-        found = [filling.array(name) for filling in self._fillings]
-        if any(array.dtype.kind not in "iu" for array in found):
-            return None
-        arrays = [array.reshape(-1).tolist() for array in found]
-        if len({len(array) for array in arrays}) > 1:
-            return None
+        arrays = [filling.array(name).reshape(-1).tolist() for filling in self._fillings]
+        if len({len(array) for array in arrays}) > 1 or any(number != number // 1 for one in arrays for number in one):
+            return None  # also where a mask says infinity
         return [tuple(int(value) for value in values) for values in zip(*arrays, strict=True)]
 
     def _counts(self, name: str) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nd import ConfigurationError
 
-from ...terms.data_formats import axes_inward, channels_last
+from ...terms.data_formats import axes_outward
 from ..reading import OnnxFile
 from ..vertices import OPERATORS, OnnxVertex
 from .draft import GraphDraft, target_of
@@ -80,6 +80,10 @@ NEWEST_FORM = {"Gelu": 20, "LayerNormalization": 17}
 """Operators that `simplify` puts into models of older opsets, which had none -> the first that has."""
 OF_LAST_AXIS, OF_LAST_AXIS_FROM = frozenset({"Hardmax", "LogSoftmax", "Softmax"}), 13
 """Operators over several axes in older opsets, and the opset from which they are over one."""
+BROADCAST = frozenset({"Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum", "Where"})
+"""Operators whose inputs are as long as the longest along every axis, or of length 1."""
+RESIZED_AXES = 18
+"""Opset from which Resize may be told which axes have new sizes."""
 RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
 MOVING = frozenset({"Gather", "GatherND", "Reshape", "ScatterElements", "Slice", "Transpose"})
 """Operators behind which an axis of the same length may be another one."""
@@ -123,6 +127,8 @@ class Recognition:
     values : dict of str -> Value
     outputs : list of str
         Vertices whose activations, as users see them, are the file's outputs.
+    seen : list of Value
+        The tensors of the outputs, with those vertices.
     """
 
     def __init__(self, file: OnnxFile, known: Known, graph: OpGraph, turned: set[str]) -> None:
@@ -130,6 +136,7 @@ class Recognition:
         self.draft = GraphDraft(known.inputs, turned)
         self.values: dict[str, Value] = dict(self.draft.inputs)
         self.outputs: list[str] = []
+        self.seen: list[Value] = []
 
     def recognise(self) -> None:
         """Draw all nodes; raise ConfigurationError with every one that neither a layer nor a vertex says."""
@@ -149,7 +156,8 @@ class Recognition:
                 f"{self.file.name}: every node must be one that a layer or an OnnxVertex can say, got {len(refused)} "
                 f"that none can: {'; '.join(refused)}. Export the model without them."
             )
-        self.outputs = [self._output(name) for name in self.graph.outputs]
+        for name in self.graph.outputs:
+            self.outputs.append(self._output(name))
 
     def _draw(self, op: Op) -> None:
         piece, function = Piece(self, op), recogniser(op.op)
@@ -173,15 +181,18 @@ class Recognition:
                 f"{self.file.name}: every output must depend on an input, got {name!r}, which is a constant. Export "
                 "the model without it."
             )
-        turned, wanted = channels_last(value.tag), value.axes
-        whole = len(value.inner) == len(wanted)
-        if turned and whole:
-            wanted = tuple(wanted[axis] for axis in axes_inward(value.tag, len(wanted)))
-        if not self.draft.factors.is_arranged(value, wanted) or (turned and not whole):
+        if not self.seen_as_in_file(value, value.tag):
             value = self.draft.in_file_order(value)
-        if value.node in self.draft.inputs or value.node in self.outputs:
-            return self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])
+        if value.node in self.draft.inputs or value.node in self.outputs or not self.seen_as_in_file(value, value.tag):
+            node = self.draft.add(f"{name}/output", OnnxVertex("Identity"), [value.node])  # seen as its array is
+            value = value._replace(node=node, tag=None)
+        self.seen.append(value)
         return value.node
+
+    def seen_as_in_file(self, value: Value, tag: str | None) -> bool:
+        """Tell whether users see an array of a format with the axes that the tensor has in the file."""
+        seen = tuple(value.inner[axis] for axis in axes_outward(tag, len(value.inner)))
+        return self.draft.factors.is_arranged(value._replace(inner=seen), value.axes)
 
 
 def as_vertices(piece: Piece) -> list[Value | None]:
@@ -203,6 +214,10 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     while op.inputs and constants.get(len(constants) + len(nodes) - 1, 0) is None:
         del constants[len(constants) + len(nodes) - 1]
     attributes = {name: _attribute(piece, value) for name, value in op.attributes.items()}
+    newest = max(piece.opset, NEWEST_FORM.get(op.op, 0))
+    axes = _resized_axes(piece)
+    if axes is not None:
+        attributes, newest = attributes | {"axes": axes}, max(newest, RESIZED_AXES)
     opset = max(piece.opset, NEWEST_FORM.get(op.op, 0))
     if op.op in OF_LAST_AXIS and piece.opset < OF_LAST_AXIS_FROM and len(piece.shape()) - 1 in _axes_of(piece):
         attributes, opset = {"axis": -1}, OF_LAST_AXIS_FROM  # over one axis alone older opsets mean the same
@@ -269,9 +284,38 @@ def _constant_of(piece: Piece, position: int) -> Any:
         return [1 if k else size[0] for k, size in zip(kept, sizes, strict=True)]
     if op.op in RECURRENT and position in (5, 6) and piece.known.uniform(name) == 0.0:
         return None  # as it is without
+    axes = _resized_axes(piece) if position == 3 else None
+    if axes is not None and sizes:
+        return [sizes[axis][0] for axis in axes]
+    if array is None and op.op in BROADCAST:
+        array = _alike(piece, position)
     if array is None:
         piece.refuse(f"input {position} depends on an open size")
     return array
+
+
+def _resized_axes(piece: Piece) -> list[int] | None:
+    """Return the axes to which a Resize gives other sizes, where those that it keeps are open; else None."""
+    sizes = piece.known.sizes(piece.op.input(3)) if piece.op.op == "Resize" else None
+    before = piece.known.shape(piece.op.input(0))
+    if not sizes or before is None or len(sizes) != len(before) or all(len(set(size)) == 1 for size in sizes):
+        return None
+    changed = [axis for axis, size in enumerate(sizes) if size != before[axis]]
+    told = all(len(set(sizes[axis])) == 1 for axis in changed) and not piece.op.attribute("axes")
+    return changed if told and not piece.op.input(1) else None
+
+
+def _alike(piece: Piece, position: int) -> Any:
+    """Return a constant of open size that is spread over an axis, and that other inputs have as long; else None."""
+    shape, behind = piece.known.shape(piece.op.input(position)), piece.known.shape(piece.op.output)
+    if shape is None or behind is None:
+        return None
+    others = [piece.known.shape(piece.op.input(at)) or () for at in range(len(piece.op.inputs)) if piece.is_value(at)]
+    for axis, size in enumerate(shape, -len(shape)):
+        spread = min(size) == max(size) or any(len(one) >= -axis and one[axis] == size for one in others)
+        if not spread:
+            return None
+    return piece.known.alike(piece.op.input(position))
 
 
 def _open_shape(piece: Piece, before: Sequence[Any]) -> list[int]:
@@ -305,13 +349,12 @@ def recognised(file: OnnxFile) -> Recognition:
         Nodes that neither a layer nor a vertex says, all with their names.
     """
     turned: set[str] = set()
-    for _ in range(2):  # the second time with the inputs as what reads them wants them
+    while True:  # again with the inputs as what reads them wants them, as long as another one is wanted so
         known = Known(file)
         graph = OpGraph(known.ops, [value.name for value in file.graph.output])
         simplify(graph, known)
         made = Recognition(file, known, graph, turned)
         made.recognise()
         if not made.draft.wanted:
-            break
+            return made
         turned = turned | made.draft.wanted
-    return made

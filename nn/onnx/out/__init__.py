@@ -87,7 +87,7 @@ VERTICES: Mapping[str, str] = {
     "L2Vertex": "vertices:l2",
     "LastTimeStepVertex": "vertices:last_time_step",
     "MergeVertex": "vertices:merge",
-    "OnnxVertex": "operators:operator",
+    "OnnxVertex": "onnx_vertex:onnx_vertex",
     "PoolHelperVertex": "vertices:pool_helper",
     "PreprocessorVertex": "vertices:preprocessor",
     "ReshapeVertex": "vertices:reshape",

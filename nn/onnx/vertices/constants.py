@@ -44,10 +44,10 @@ class OnnxConstant(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        size = DTYPES[check_choice("OnnxConstant", "dtype", self.dtype, DTYPES)]
-        if self.content is not None and len(self.content) != size * math.prod(self.shape):
+        length = DTYPES[check_choice("OnnxConstant", "dtype", self.dtype, DTYPES)] * math.prod(self.shape)
+        if self.content is not None and len(self.content) != length:
             raise ConfigurationError(
-                f"OnnxConstant: content must have {size} byte(s) for every element of {list(self.shape)}, got "
+                f"OnnxConstant: content must be {length} bytes for {self.dtype} {list(self.shape)}, got "
                 f"{len(self.content)}. Mend the shape."
             )
 

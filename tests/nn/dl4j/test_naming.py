@@ -111,8 +111,11 @@ def test_what_java_has_not_is_not_there(name):
 
 
 def test_no_class_looks_for_names():
-    """But those whose users know other libraries' words, which raises, and a Builder, which has a target's fields."""
-    known = {"Builder", "NamesSuggested", "SuggestingType", "JavaEnum", "JavaEnumType", "Name", "NameHolder"}
+    """But those whose users know other libraries' words, which raises, and a Builder, which has a target's fields.
+
+    An `Unread` refuses everything.
+    """
+    known = {"Unread", "Builder", "NamesSuggested", "SuggestingType", "JavaEnum", "JavaEnumType", "Name", "NameHolder"}
     owners = set()
     for module in [*sys.modules.values()]:
         name = getattr(module, "__name__", "").partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....layers import Cropping2D, EmbeddingLayer, EmbeddingSequenceLayer
-from ....vertices import LastTimeStepVertex, MergeVertex
+from ....vertices import LastTimeStepVertex, MergeVertex, UnstackVertex
 from ...vertices import OnnxVertex
 from ..known import Size
 from ..layout import Value
@@ -66,8 +66,11 @@ def _of_first(piece: Piece, value: Value, axis: int, places: tuple[int, int], pa
 
 
 def slice_of(piece: Piece) -> Value:
-    """Slice of channels, of the last time step, or of images' borders."""
+    """Slice of channels, of the last time step, of images' borders, or of examples of which there are several parts."""
     value, op = piece.value(), piece.op
+    part = _unstacked(piece, value)
+    if part is not None:
+        return part
     starts, ends = piece.ints("starts", 1), piece.ends("ends", 2)
     axes, steps = piece.ints("axes", 3), piece.ints("steps", 4)
     piece.need(starts and ends is not None and set(steps or [1]) == {1}, "it goes in steps")
@@ -93,6 +96,26 @@ def slice_of(piece: Piece) -> Value:
     if value.rank == 4 and axis > 1:
         return _cropped(piece, value, axis, begin, lengths[0] - begin - size[0])
     return subset(piece, value, axis, begin, begin + size[0])
+
+
+def _unstacked(piece: Piece, value: Value) -> Value | None:
+    """Return one of several parts of the examples, as many in each whatever their number; None where it is no such."""
+    op, known = piece.op, piece.known
+    start, axes, steps = (known.sizes(op.input(position)) if op.input(position) else None for position in (1, 3, 4))
+    before, behind = piece.shape(op.inputs[0]), piece.shape()
+    zero, one = (0, 0), (1, 1)
+    if start is None or len(start) != 1 or axes not in (None, [zero]) or steps not in (None, [one]):
+        return None
+    size = behind[0]
+    parts = {whole // part if part and whole % part == 0 else 0 for whole, part in zip(before[0], size, strict=True)}
+    number = start[0][0] // size[0] if size[0] else 0
+    if len(parts) > 1 or 0 in parts or len(set(size)) == 1 or start[0] != tuple(number * part for part in size):
+        return None
+    piece.need(not any(piece.draft.are_examples(axis, value) for axis in value.axes[1:]), "it is of other axes")
+    value = piece.arranged(value, value.axes)
+    node = piece.add(UnstackVertex(number, parts.pop()), value.node)
+    piece.draft.has_types = False
+    return piece.behind(value, node, value.tag, {0: size})
 
 
 def _cropped(piece: Piece, value: Value, axis: int, before: int, behind: int) -> Value:

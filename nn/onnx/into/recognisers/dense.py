@@ -6,7 +6,7 @@ from typing import Any
 
 from nd.typing import HostArray
 
-from ....layers import ConvolutionLayer, DenseLayer, TimeDistributed
+from ....layers import Convolution3D, ConvolutionLayer, DenseLayer, TimeDistributed
 from ..draft import Arrays
 from ..layout import Value
 from ..piece import Piece
@@ -35,8 +35,8 @@ def dense(piece: Piece) -> Value:
 def _of_places(
     piece: Piece, value: Value, places: list[tuple[int, ...]], settings: dict[str, Any], arrays: Arrays
 ) -> Value:
-    """Add a layer that works at every time step, or at every pixel."""
-    piece.need(len(places) in (2, 3), "it has too many axes")
+    """Add a layer that works at every time step, at every pixel, or at every cell of a volume."""
+    piece.need(len(places) in (2, 3, 4), "it has too many axes")
     first = next((axis for axis in places if piece.draft.are_examples(axis, value)), places[0])
     groups = (first, value.axes[-1], *(axis for axis in places if axis != first))
     value = piece.arranged(value, groups)
@@ -45,14 +45,11 @@ def _of_places(
     if len(places) == 2:
         node, tag = piece.layer(TimeDistributed, value, arrays, layer=DenseLayer(**settings))
     else:
-        kernels = {**arrays, "W": lambda: _kernels(arrays["W"]())}
-        node, tag = piece.layer(ConvolutionLayer, value, kernels, kernel_size=(1, 1), **settings)
+        size = (1,) * (len(places) - 1)
+        kernels = {**arrays, "W": lambda: arrays["W"]().T.reshape(settings["n_out"], -1, *size)}
+        kind = ConvolutionLayer if len(size) == 2 else Convolution3D
+        node, tag = piece.layer(kind, value, kernels, kernel_size=size, **settings)
     return Value(node, (*value.axes[:-1], new), (groups[0], new, *groups[2:]), tag)
-
-
-def _kernels(matrix: HostArray) -> HostArray:
-    """Return ``[n_in, n_out]`` as kernels of one cell."""
-    return matrix.T[:, :, None, None]
 
 
 def _arrays(piece: Piece, n_out: int) -> Arrays:

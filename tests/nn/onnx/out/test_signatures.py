@@ -290,7 +290,7 @@ def test_versions_are_those_of_the_package(settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"opset": "18"}, r"opset must be an integer in 1\.\..*, got '18'\. Write it without quotes"),
+        ({"opset": "18"}, r"opset must be an integer .*, got '18'\. Write it without quotes"),
         ({"opsett": 18}, r"unknown argument 'opsett', expected .*Did you mean 'opset'"),
         ({"masks": 1}, "masks must be True or False, got 1"),
         ({"training_step": "yes"}, "training_step must be True or False, got 'yes'"),

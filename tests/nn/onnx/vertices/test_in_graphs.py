@@ -171,7 +171,7 @@ def run(vertex, *xs):
         (lambda: OnnxVertex("Add", constants={1: "text"}), "OnnxVertex Add: a constant must be numbers, got 'text'"),
         (lambda: OnnxVertex("Add", trained=[1]), "trained must name constants of real numbers, got position 1"),
         (lambda: OnnxVertex("Add", constants={1: 3}, trained=[1]), "trained must name constants of real numbers"),
-        (lambda: OnnxConstant("float32", (2,), b"1234"), r"content must have 4 byte\(s\) for every element of \[2\]"),
+        (lambda: OnnxConstant("float32", (2,), b"1234"), r"content must be 8 bytes for float32 \[2\], got 4"),
         (lambda: run(OnnxVertex("Add"), np.ones((1, 2))), "Add needs input 1, got none"),
         (lambda: run(OnnxVertex("Reshape"), np.ones((1, 2)), np.ones((1, 2))), "input 1 of Reshape must be a constant"),
         (lambda: run(OnnxVertex("Pad", {"mode": "odd"}, {1: [0] * 4}), np.ones((1, 2))), "Pad must .*got mode 'odd'"),
