@@ -62,9 +62,12 @@ def onnx_vertex(vertex: NodeDraft) -> str:
 def _schema(vertex: NodeDraft) -> Any:
     defs, conf = onnx_package("save").defs, vertex.conf
     try:
-        return defs.get_schema(conf.op, vertex.draft.opset)
+        schema = defs.get_schema(conf.op, vertex.draft.opset)
     except defs.SchemaError:
         vertex.refuse(f"opset {vertex.draft.opset} has no {conf.op}. Save with opset={conf.opset}")
+    if schema.deprecated:
+        vertex.refuse(f"opset {vertex.draft.opset} has no {conf.op} any more")
+    return schema
 
 
 def _attribute(value: Any) -> Any:
