@@ -214,10 +214,13 @@ def _check(onnx: ModuleType, file: OnnxFile) -> None:
     del graph.initializer[:]
     graph.initializer.extend(inside)
     graph.input.extend(values)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.shape.SetInParent()  # which exporters leave out where they do not know the rank
     try:
         onnx.checker.check_model(checked)
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
-        told = " ".join(str(error).split())
+        told = " ".join(str(error).split()).rstrip(".")
         raise FormatError(
             f"{file.name}: an ONNX model must keep ONNX's own rules, got: {told}. Is it damaged?"
         ) from error

@@ -29,7 +29,7 @@ MOST_BYTES = 2**31 - 2**20
 def onnx_model(
     network: Network,
     opset: IntCount = OPSET,
-    ir_version: IntCount = IR_VERSION,
+    ir_version: IntCount | None = None,
     input_types: Sequence[InputType | None] | None = None,
     masks: bool = False,
 ) -> Any:
@@ -40,8 +40,8 @@ def onnx_model(
     network : MultiLayerNetwork or ComputationGraph
     opset : int
         Of the operators, 13 or later.
-    ir_version : int
-        Of the file's form.
+    ir_version : int, optional
+        Of the file's form: 10, or what the opset needs, if that is more.
     input_types : sequence of InputType or None, optional
         One for each input, of networks whose configuration has none, as those of Java's files: where a layer cannot be
         said without sizes.
@@ -62,7 +62,7 @@ def onnx_model(
     and vertices, parameters those with the parameter's behind a slash. Source: ONNX IR specification.
     """
     onnx = onnx_package("save")
-    check_versions(onnx, opset, ir_version)
+    ir_version = checked_versions(onnx, opset, ir_version)
     conf = network.conf
     types = types_of(conf, [None] * len(conf.input_names) if input_types is None else input_types)
     with network.lock, nd.use_backend(network.backend):
@@ -123,8 +123,11 @@ def write_onnx(network: Network, path: Target, training_step: bool = False, **se
         file.write(model.SerializeToString())
 
 
-def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
-    """Raise ConfigurationError unless the package onnx knows an opset and a form of files that go together."""
+def checked_versions(onnx: ModuleType, opset: int, ir_version: int | None) -> int:
+    """Return the form of files, that of the opset if None is given; ConfigurationError unless the package knows both.
+
+    They must go together.
+    """
     newest = onnx.defs.onnx_opset_version()
     if not FIRST_OPSET <= opset <= newest:
         raise ConfigurationError(
@@ -132,8 +135,12 @@ def check_versions(onnx: ModuleType, opset: int, ir_version: int) -> None:
             f"{opset}. Leave it out for {OPSET}."
         )
     least = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", opset)])
+    usual = max(least, IR_VERSION)
+    if ir_version is None:
+        return usual
     if not least <= ir_version <= onnx.IR_VERSION:
         raise ConfigurationError(
             f"save: ir_version must be {least}, which opset {opset} needs, to {onnx.IR_VERSION}, got {ir_version}. "
-            f"Leave it out for {IR_VERSION}."
+            f"Leave it out for {usual}."
         )
+    return ir_version

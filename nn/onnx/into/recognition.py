@@ -82,6 +82,7 @@ OF_LAST_AXIS, OF_LAST_AXIS_FROM = frozenset({"Hardmax", "LogSoftmax", "Softmax"}
 """Operators over several axes in older opsets, and the opset from which they are over one."""
 BROADCAST = frozenset({"Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum", "Where"})
 """Operators whose inputs are as long as the longest along every axis, or of length 1."""
+UNLIKE = "no layer and no OnnxVertex is like it"
 RESIZED_AXES = 18
 """Opset from which Resize may be told which axes have new sizes."""
 RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
@@ -146,8 +147,10 @@ class Recognition:
             try:
                 if lost.isdisjoint(op.inputs):
                     self._draw(op)
-                else:
-                    lost.update(op.outputs)
+                    continue
+                lost.update(op.outputs)
+                if op.op not in RECOGNISERS and op.op not in OPERATORS:
+                    raise NotSaid(UNLIKE)
             except NotSaid as error:
                 refused.append(f"{op.name!r} ({op.op}): {error}")
                 lost.update(op.outputs)
@@ -199,7 +202,7 @@ def as_vertices(piece: Piece) -> list[Value | None]:
     """Add a node as it is in the file, one vertex for every output that is used."""
     op = piece.op
     if op.op not in OPERATORS:
-        piece.refuse("no layer and no OnnxVertex is like it")
+        piece.refuse(UNLIKE)
     if any(type(value).__name__ == "GraphProto" for value in op.attributes.values()):
         piece.refuse("it has a graph inside")
     constants: dict[int, Any] = {}

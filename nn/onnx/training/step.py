@@ -14,7 +14,7 @@ from ...terms.data_formats import axes_inward, channels_last
 from ..draft import WORDS, onnx_package
 from ..out.node_draft import NotInOnnx
 from ..signature import shape_of, types_of
-from ..writing import IR_VERSION, check_versions
+from ..writing import checked_versions
 from .differentiation import Differentiation
 from .draft import TrainingDraft
 from .drawing import TrainingDrawing
@@ -37,7 +37,7 @@ Sizes = list[Any]
 def training_model(
     network: Network,
     opset: int = OPSET,
-    ir_version: int = IR_VERSION,
+    ir_version: int | None = None,
     input_types: Sequence[InputType | None] | None = None,
     masks: bool = False,
 ) -> Any:
@@ -46,8 +46,10 @@ def training_model(
     Parameters
     ----------
     network : MultiLayerNetwork or ComputationGraph
-    opset, ir_version : int
-        Of the file; the opset is 18 at least.
+    opset : int
+        Of the file, 18 at least.
+    ir_version : int, optional
+        Of the file's form, see `nn.onnx.writing.onnx_model`.
     input_types : sequence of InputType or None, optional
         Of the network's inputs, where its configuration does not say them.
     masks : bool
@@ -69,7 +71,7 @@ def training_model(
         raise ConfigurationError(f"save: a training step needs opset {OPSET} or more, got {opset}. Leave opset out.")
     if masks:
         raise ConfigurationError("save: a training step must be without masks, got masks=True. Leave it out.")
-    check_versions(onnx_package("save"), opset, ir_version)
+    ir_version = checked_versions(onnx_package("save"), opset, ir_version)
     with network.lock, nd.use_backend(network.backend):
         step = _Step(network, TrainingDraft(opset, network.dtype), input_types)
         step.write()

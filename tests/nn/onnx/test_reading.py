@@ -6,6 +6,7 @@ import resource
 
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -301,6 +302,15 @@ def test_models_that_break_onnx_own_rules(fault, tmp_path):
     made = model([numpy_helper.from_array(W, "w")], RULES[fault])
     with pytest.raises(nd.FormatError, match=r"m\.onnx: an ONNX model must keep ONNX's own rules, got: .*damaged"):
         nn.load(saved(tmp_path / "m.onnx", made))
+
+
+def test_outputs_without_a_shape_as_some_exporters_write_them():
+    made = with_weights(W[:, :2])
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    x = RNG.normal(size=(4, 3)).astype(np.float32)
+    (y,) = onnx.reference.ReferenceEvaluator(made).run(None, {"x": x})
+    (found,) = nn.load(io.BytesIO(made.SerializeToString())).output(x)
+    np.testing.assert_allclose(nd.to_host(found), y, rtol=1e-5, atol=1e-6)
 
 
 def test_operators_of_the_future(tmp_path):

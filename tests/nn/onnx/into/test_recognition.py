@@ -165,6 +165,15 @@ def test_all_that_nothing_says_is_named():
         loaded(model.proto({"x": ["n", 4]}, ["y"]))
 
 
+def test_what_nothing_says_is_named_behind_what_is_refused_too():
+    model = Model()
+    model.node("Unique", "x", "values")
+    model.node("Relu", "values", "positive")
+    model.node("NonZero", "positive", "places")
+    with pytest.raises(nd.ConfigurationError, match=r"got 2 that none can: 'values/Unique' .*'places/NonZero' [^;]*$"):
+        loaded(model.proto({"x": ["n", 4]}, ["places"]))
+
+
 def test_outputs_are_told_apart():
     model = Model()
     model.node("Gemm", ["x", model.weights("w", 4, 3)], "h")

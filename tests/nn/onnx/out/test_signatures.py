@@ -305,6 +305,16 @@ def test_wrong_settings(settings, message, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_an_opset_has_the_form_of_files_that_it_needs(tmp_path):
+    net, newest = chain(DenseLayer(n_in=4, n_out=3), OutputLayer(**SOFTMAX)), onnx.defs.onnx_opset_version()
+    least = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", newest)])
+    for settings in ({}, {"training_step": True}):
+        net.save(tmp_path / "net.onnx", opset=newest, **settings)
+        assert onnx.load(tmp_path / "net.onnx").ir_version == max(10, least)
+    with pytest.raises(nd.ConfigurationError, match=rf"got {least - 1}\. Leave it out for {max(10, least)}\."):
+        onnx_model(net, opset=newest, ir_version=least - 1)
+
+
 # ---- files
 
 
