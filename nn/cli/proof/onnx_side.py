@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import Any
 
-from nd import FormatError
+from nd import ConfigurationError, FormatError
 from nd.extras import optional
 from nd.typing import HostArray
 
@@ -48,6 +48,11 @@ class OnnxSide(Side):
         self._run_outputs: _Run | None = None
 
     def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
+        if len(xs) != len(self._inputs):
+            raise ConfigurationError(
+                f"convert: a proof must have an array for every input of {self._path}, {self.input_names}, got "
+                f"{len(xs)}: nothing reads the others. Export the model without them."
+            )
         given = zip(self._inputs, xs, strict=True)
         feeds = {value.name: x.astype(self._dtype(value)) for value, x in given}
         if self._run_outputs is None:
