@@ -45,7 +45,7 @@ class OnnxSide(Side):
         self._runtime = _onnxruntime()
         self.reader = f"onnxruntime {self._runtime.__version__}" if self._runtime else "onnx.reference"
         self.examples = self._examples()
-        self._run_outputs: _Run | None = None
+        self._run_outputs = self._opened(self._path)  # now: the file may be the one that is written
 
     def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
         if len(xs) != len(self._inputs):
@@ -55,8 +55,6 @@ class OnnxSide(Side):
             )
         given = zip(self._inputs, xs, strict=True)
         feeds = {value.name: x.astype(self._dtype(value)) for value, x in given}
-        if self._run_outputs is None:
-            self._run_outputs = self._opened(self._path)
         outputs = self._computed(self._run_outputs, feeds)
         names = [name for name in self._tensors if name in wanted]
         if not names:
