@@ -61,6 +61,16 @@ def test_inputs_that_nothing_reads(tmp_path, monkeypatch, capsys):
     assert "every input of number.onnx, ['x', 'phase'], got 1: nothing reads the others" in capsys.readouterr().err
 
 
+def test_numbers_of_rows_that_a_file_takes_a_fixed_number_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model = Model()
+    model.node("Cast", "x", "rows", to=onnx.TensorProto.INT64)
+    model.node("Gather", [model.weights("table", 5, 3), "rows"], "y")
+    onnx.save(model.proto({"x": ["n", 4]}, ["y"]), "rows.onnx")
+    layers = convert(capsys, "rows.onnx", "net.zip", "--proof", 2)["layers"]
+    assert {row["name"]: row["numbers"] for row in layers}["y"] == (2 + 1) * 4 * 3
+
+
 def there_and_back(kind, number, capsys):
     """Convert a random network to ONNX and that to a zip.
 
