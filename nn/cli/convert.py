@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import warnings
 from typing import TYPE_CHECKING
 
@@ -48,13 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source_arguments(parser)
     add_lenient(parser)
     proof = parser.add_argument_group("a proof: OUT is read again, and both files run on the same inputs")
-    proof.add_argument("--proof", type=_count, metavar="N", help="on N examples of random numbers, and on one")
-    proof.add_argument(
+    inputs = proof.add_mutually_exclusive_group()
+    inputs.add_argument("--proof", type=_count, metavar="N", help="on N examples of random numbers, and on one")
+    inputs.add_argument(
         "--proof-inputs", metavar="FILE", help="on the arrays of an .npz, named as the inputs, or x0, x1"
     )
     proof.add_argument(
         "--tolerance",
-        type=float,
+        type=_tolerance,
         default=1e-5,
         metavar="X",
         help="largest difference, relative to a layer's largest number (default %(default)s)",
@@ -150,7 +152,16 @@ def _tell(arguments: argparse.Namespace, proof: Proof, lost: list[str]) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of examples, got {text}")
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a number of examples, 1 or more, got {text}")
+    return int(text)
+
+
+def _tolerance(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {text}")
     return number

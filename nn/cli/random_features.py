@@ -48,8 +48,9 @@ def random_features(
             f"that does not say it. {remedy}"
         )
     sizes = [SERIES if axis is None else axis for axis in (shape if kind is None else kind.shape)]
-    indices = [reader.n_in for reader in readers if getattr(reader, "takes_indices", False)]
-    if not indices:
+    tables = [reader for reader in readers if getattr(reader, "takes_indices", False)]
+    if not tables:
         return nd.randn(examples, *sizes)
-    picked = nd.rand(examples, *sizes[1:] if len(sizes) > 1 else [1])
-    return nd.astype(nd.astype(nd.multiply(picked, indices[0]), "int64"), network.dtype)
+    steps = sizes if tables[0].takes == "series" else [1]
+    picked = nd.rand(examples, *sizes[1:] if len(sizes) > 1 else steps)
+    return nd.astype(nd.astype(nd.multiply(picked, tables[0].n_in), "int64"), network.dtype)

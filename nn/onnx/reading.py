@@ -132,14 +132,15 @@ class OnnxFile:
         parts = location.replace("\\", "/").split("/")
         source = self._source
         if not isinstance(source, (str, os.PathLike)):
-            raise self._bad(tensor, "its data in the model, got external data of a file object. Give the path")
+            raise self._bad(tensor, "its data in the model, got external data of a file object", "Give the path.")
         if not location or os.path.isabs(location) or ".." in parts or ":" in parts[0] or "\0" in location:
             raise self._bad(tensor, f"external data beside the model, got location {location!r}")
         path = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(source))), *parts)
         if os.path.realpath(path) != os.path.normpath(path):
             raise self._bad(tensor, f"external data in a file of its own, got a link at {location!r}")
         if not os.path.exists(path):
-            raise self._bad(tensor, f"external data in {location!r} beside the model, got no such file")
+            told = f"external data in {location!r} beside the model, got no such file"
+            raise self._bad(tensor, told, "Put that file there.")
         return regular_file("load", path)
 
     def _size(self, tensor: Any, text: str) -> int:
@@ -147,8 +148,8 @@ class OnnxFile:
             raise self._bad(tensor, f"a number of bytes for external data, got {text!r}")
         return int(text)
 
-    def _bad(self, tensor: Any, what: str) -> FormatError:
-        return FormatError(f"{self.name}: tensor {tensor.name!r} must have {what}. Is the file damaged?")
+    def _bad(self, tensor: Any, what: str, remedy: str = "Is the file damaged?") -> FormatError:
+        return FormatError(f"{self.name}: tensor {tensor.name!r} must have {what}. {remedy}")
 
 
 def read_onnx(source: Source) -> OnnxFile:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import Any
 
-from nd import FormatError
+from nd import ConfigurationError, FormatError
 from nd.extras import optional
 from nd.typing import HostArray
 
@@ -45,13 +45,16 @@ class OnnxSide(Side):
         self._runtime = _onnxruntime()
         self.reader = f"onnxruntime {self._runtime.__version__}" if self._runtime else "onnx.reference"
         self.examples = self._examples()
-        self._run_outputs: _Run | None = None
+        self._run_outputs = self._opened(self._path)  # now: the file may be the one that is written
 
     def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
+        if len(xs) != len(self._inputs):
+            raise ConfigurationError(
+                f"convert: a proof must have an array for every input of {self._path}, {self.input_names}, got "
+                f"{len(xs)}: nothing reads the others. Export the model without them."
+            )
         given = zip(self._inputs, xs, strict=True)
         feeds = {value.name: x.astype(self._dtype(value)) for value, x in given}
-        if self._run_outputs is None:
-            self._run_outputs = self._opened(self._path)
         outputs = self._computed(self._run_outputs, feeds)
         names = [name for name in self._tensors if name in wanted]
         if not names:

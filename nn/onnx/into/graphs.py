@@ -46,10 +46,9 @@ def graph_of_recognition(made: Recognition, dtype: str) -> ComputationGraph:
     _join_activations(draft, outputs)
     for number, name in enumerate(outputs):
         outputs[number] = _with_loss(made, number, name)
-    inputs = [name for name in draft.inputs if name in needed]
-    conf = _configuration(draft, inputs, outputs, dtype)
+    conf = _configuration(draft, outputs, dtype)
     if _put_in_order(made, conf):
-        conf = _configuration(draft, inputs, outputs, dtype)
+        conf = _configuration(draft, outputs, dtype)
     _check_axes(made, conf)
     return ComputationGraph(conf).init(_vector(draft, conf), clone=False)
 
@@ -155,19 +154,23 @@ def loss_for(activation: Activation | None, n_out: int | None = None) -> str:
     return "xent" if isinstance(activation, Sigmoid) else "mse"
 
 
-def _configuration(
-    draft: GraphDraft, inputs: list[str], outputs: list[str], dtype: str
-) -> ComputationGraphConfiguration:
-    """Return the configuration, with the types of all inputs where those of all vertices are known then."""
+def _configuration(draft: GraphDraft, outputs: list[str], dtype: str) -> ComputationGraphConfiguration:
+    """Return the configuration, with the types of all inputs where those of all vertices are known then.
+
+    Inputs that nothing reads stay, as the file's users give them, but for those without an axis beside the examples'.
+    """
+    needed = draft.above(outputs)
+    inputs = [name for name, value in draft.inputs.items() if name in needed or value.rank > 1]
+    unread: dict[str, Any] = {"allow_disconnected": not needed.issuperset(inputs)}
     base = NeuralNetConfiguration(activation="identity", dtype=dtype)
     types = [_type_of(draft, draft.inputs[name]) for name in inputs]
     if draft.has_types and all(types):
         try:
-            return base.graph(dict(zip(inputs, types, strict=True)), draft.nodes, outputs)
+            return base.graph(dict(zip(inputs, types, strict=True)), draft.nodes, outputs, **unread)
         except nd.NdError:  # of arrays that InputType does not know
             if not any(isinstance(conf, OnnxVertex) for conf, *_ in draft.nodes.values()):
                 raise
-    return base.graph(inputs, draft.nodes, outputs)
+    return base.graph(inputs, draft.nodes, outputs, **unread)
 
 
 def _type_of(draft: GraphDraft, value: Value) -> InputType | None:

@@ -21,6 +21,7 @@ from ...vertices.trained import TrainedVertexConf
 from .call import Call
 from .constants import OnnxConstant, constant
 from .operators import OPERATORS, computed
+from .signatures import check_count, check_signature
 from .types import output_type
 from .values import Value, gradients
 from .vertex_json import ATTRIBUTES, CONSTANTS
@@ -109,7 +110,8 @@ class OnnxVertex(TrainedVertexConf):
     Raises
     ------
     ConfigurationError
-        The operator is not known, a constant is no array, or `trained` names one that is no constant of real numbers.
+        The operator is not known, has no such attribute, input or output, a constant is no array, or `trained` names
+        one that is no constant of real numbers.
 
     Notes
     -----
@@ -158,6 +160,7 @@ class OnnxVertex(TrainedVertexConf):
         object.__setattr__(self, "constants", constants)
         object.__setattr__(self, "attributes", attributes)
         object.__setattr__(self, "trained", tuple(self.trained))
+        check_signature(self.op, attributes, constants, self.output)
         for position in self.trained:
             given = constants.get(position)
             if given is None or not given.dtype.startswith("float"):
@@ -191,6 +194,7 @@ class OnnxVertex(TrainedVertexConf):
 
     def call(self, values: Mapping[int, Value], dtype: str, label: str) -> Call:
         """Return what the operator's function is given, with these inputs by position."""
+        check_count(label, self.op, len(values) + len(self.constants.keys() - values))
         told = (self.opset, dtype, label, self.outputs_of_operator)
         return Call(self.op, self.attributes, self.constants, values, *told)
 

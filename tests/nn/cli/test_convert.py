@@ -21,6 +21,7 @@ from nn import (
 )
 from nn.caffe import Net, write_weights
 from nn.cli import main
+from nn.cli.proof.onnx_side import OnnxSide
 from optimize import Adam
 
 RNG = np.random.default_rng(5)
@@ -204,6 +205,14 @@ def test_a_difference_beyond_the_tolerance_has_exit_code_1(folder, wrong_writer,
     assert run(capsys, *arguments, "--tolerance", 1e-2)[0] == 0
 
 
+def test_a_file_that_is_replaced_is_compared_as_it_was(folder):
+    net = nn.load("model.zip")
+    net.save("model.onnx")
+    side, expected = OnnxSide("model.onnx"), host(net.output(X))
+    network().save("model.onnx")
+    np.testing.assert_allclose(side.run([X], ["result"]).outputs[0], expected, rtol=0, atol=1e-6)
+
+
 def test_graphs_of_several_inputs_and_outputs(folder, capsys):
     conf = NeuralNetConfiguration(seed=1).graph(
         ["a", "b"],
@@ -271,6 +280,20 @@ def test_options_that_do_not_go_with_a_file(folder, capsys):
     assert not list(folder.glob("b.*"))
 
 
-@pytest.mark.parametrize("given", ["0", "-2", "many"])
-def test_the_number_of_examples_is_one(given, folder, capsys):
-    assert run(capsys, "model.zip", "a.zip", "--proof", given)[0] == 2
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--proof", "0"), "--proof: expected a number of examples, 1 or more, got 0"),
+        (("--proof", "-2"), "--proof: expected a number of examples, 1 or more, got -2"),
+        (("--proof", "many"), "--proof: expected a number of examples, 1 or more, got many"),
+        (("--proof", "2", "--proof-inputs", "x.npz"), "not allowed with argument --proof"),
+        (("--proof", "2", "--tolerance=-1"), "--tolerance: expected a number, 0 or more, got -1"),
+        (("--proof", "2", "--tolerance", "nan"), "--tolerance: expected a number, 0 or more, got nan"),
+        (("--proof", "2", "--tolerance", "small"), "--tolerance: expected a number, 0 or more, got small"),
+    ],
+)
+def test_options_of_a_proof(given, message, folder, capsys):
+    code, _, error = run(capsys, "model.zip", "a.zip", *given)
+    assert code == 2
+    assert message in error
+    assert not (folder / "a.zip").exists()

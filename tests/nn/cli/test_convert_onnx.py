@@ -5,12 +5,14 @@ import pathlib
 import warnings
 
 import numpy as np
+import onnx
 import pytest
 
 import nd
 import nn
 from nn import ComputationGraph
 from nn.cli import main
+from tests.cases.onnx_models import Model
 from tests.nn.onnx.out.test_random_networks_out import KINDS
 
 FAMILIES = ("cnn", "conv1d", "mlp", "rnn", "two")
@@ -46,6 +48,27 @@ def test_exports_of_pytorch_become_zips_layer_by_layer(family, onnx_reference, t
             expected = arrays[f"y{number}"]
             np.testing.assert_allclose(nd.to_host(output), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
     assert compared > len(paths[:3])
+
+
+def test_inputs_that_nothing_reads(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model = Model()
+    model.node("Relu", "x", "y")
+    onnx.save(model.proto({"x": ["n", 4], "unread": ["n", 5]}, ["y"]), "two.onnx")
+    assert [row["name"] for row in convert(capsys, "two.onnx", "net.zip", "--proof", 2)["layers"]] == ["y"]
+    onnx.save(model.proto({"x": ["n", 4], "phase": []}, ["y"]), "number.onnx")
+    assert main(["convert", "number.onnx", "net.zip", "--proof", "2"]) == 1
+    assert "every input of number.onnx, ['x', 'phase'], got 1: nothing reads the others" in capsys.readouterr().err
+
+
+def test_numbers_of_rows_that_a_file_takes_a_fixed_number_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model = Model()
+    model.node("Cast", "x", "rows", to=onnx.TensorProto.INT64)
+    model.node("Gather", [model.weights("table", 5, 3), "rows"], "y")
+    onnx.save(model.proto({"x": ["n", 4]}, ["y"]), "rows.onnx")
+    layers = convert(capsys, "rows.onnx", "net.zip", "--proof", 2)["layers"]
+    assert {row["name"]: row["numbers"] for row in layers}["y"] == (2 + 1) * 4 * 3
 
 
 def there_and_back(kind, number, capsys):

@@ -161,7 +161,7 @@ def test_external_data_in_a_folder_below(tmp_path):
         ("/etc/passwd", "beside the model, got location"),
         ("C:\\data.bin", "beside the model, got location"),
         ("", "beside the model, got location ''"),
-        ("none.bin", "'none.bin' beside the model, got no such file"),
+        ("none.bin", "'none.bin' beside the model, got no such file. Put that file there."),
         ("folder", "expected a file, got a folder"),
         (f"{IN_PLACE}0x", "a number of bytes"),
         (f"{IN_PLACE}99999999", "bytes from 99,999,999 on, got a file of"),
@@ -213,7 +213,7 @@ def test_external_data_with_sizes_that_lie(more, said, tmp_path):
 
 def test_external_data_of_a_file_object_are_refused(tmp_path):
     content = external(tmp_path / "model").read_bytes()
-    with pytest.raises(nd.FormatError, match=r"got external data of a file object\. Give the path"):
+    with pytest.raises(nd.FormatError, match=r"got external data of a file object\. Give the path\.$"):
         nn.load(io.BytesIO(content))
 
 

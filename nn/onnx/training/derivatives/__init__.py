@@ -22,6 +22,7 @@ DERIVATIVES: Mapping[str, str] = {
     "Conv": "convolution:conv",
     "ConvTranspose": "convolution:conv_transpose",
     "Div": "arithmetic:divide",
+    "Erf": "arithmetic:error_function",
     "Exp": "arithmetic:exponential",
     "Expand": "shapes:expand",
     "Flatten": "shapes:reshape",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..tensors import Tensor
 from .node_back import NodeBack
 
@@ -48,6 +50,11 @@ def divide(node: NodeBack) -> Below:
 def negate(node: NodeBack) -> Below:
     """Neg."""
     return [-node.epsilon]
+
+
+def error_function(node: NodeBack) -> Below:
+    """Erf: 2 / √π exp(-x²)."""
+    return [node.epsilon * ((-node.x.square()).exp() * (2.0 / math.sqrt(math.pi)))]
 
 
 def exponential(node: NodeBack) -> Below:

@@ -174,6 +174,24 @@ def test_what_nothing_says_is_named_behind_what_is_refused_too():
         loaded(model.proto({"x": ["n", 4]}, ["places"]))
 
 
+@pytest.mark.parametrize("sizes", [[5], ["t"], [5, "t"], [3, 8, 8]])
+def test_inputs_that_nothing_reads_are_given_too(sizes):
+    model = Model()
+    model.node("Gemm", ["x", model.weights("w", 4, 3)], "y")
+    graph = loaded(model.proto({"unread": ["n", *sizes], "x": ["n", 4]}, ["y"]))
+    assert graph.conf.inputs == ("unread", "x")
+    x = numbers((2, 4))
+    (y,) = graph.output(np.ones([2, *(size if isinstance(size, int) else 6 for size in sizes)]), x)
+    np.testing.assert_allclose(y, x @ model.constants["w"], rtol=1e-5, atol=1e-6)
+    graph.fit([np.ones([2, *(size if isinstance(size, int) else 6 for size in sizes)]), x], [np.ones((2, 3))])
+
+
+def test_a_number_that_nothing_reads_is_no_input():
+    model = Model()
+    model.node("Relu", "x", "y")
+    assert loaded(model.proto({"phase": [], "x": ["n", 4]}, ["y"])).conf.inputs == ("x",)
+
+
 def test_outputs_are_told_apart():
     model = Model()
     model.node("Gemm", ["x", model.weights("w", 4, 3)], "h")

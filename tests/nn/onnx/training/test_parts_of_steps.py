@@ -6,7 +6,8 @@ import pytest
 import nd
 from nd.activations import ACTIVATIONS, get_activation
 from nd.losses import LOSSES, LossFMeasure, LossMixtureDensity, get_loss
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import ComputationGraph, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn.onnx import OnnxVertex
 from nn.onnx.training import training_model
 from optimize import Sgd, WeightDecay
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
@@ -123,6 +124,19 @@ def test_activation(name):
     of_output = get_activation("tanh" if name == "cube" else name)
     net = made(activation=get_activation(name), of_output=of_output, loss="mse", updater=Sgd(1e-4))
     assert max(compared(net, batches())) < (CLOSE_OF_ATTRIBUTES if name in WITH_ATTRIBUTES else CLOSE)
+
+
+@pytest.mark.parametrize("op", ["Erf", "Gelu"])
+def test_the_error_function(op):
+    """As the exact form of gelu has it that PyTorch exports."""
+    nodes = {
+        "dense": (DenseLayer(n_in=FEATURES, n_out=5, activation="identity"), "x"),
+        "vertex": (OnnxVertex(op), "dense"),
+        "out": (OutputLayer(n_in=5, n_out=CLASSES, activation="softmax"), "vertex"),
+    }
+    conf = NeuralNetConfiguration(seed=4, updater=Sgd(0.1)).graph({"x": InputType.feed_forward(FEATURES)}, nodes, "out")
+    given = [(x.astype(np.float32), y.astype(np.float32)) for x, y in batches()]
+    assert max(compared(ComputationGraph(conf).init(), given)) < CLOSE_OF_ATTRIBUTES
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES.keys() - REFUSED_LOSSES.keys()))

@@ -1,10 +1,13 @@
 """Every operator of OnnxVertex: its derivatives against differences, and what else holds for all."""
 
 import numpy as np
+import onnx
 import pytest
 
 import nd
+from nn import ComputationGraph, NeuralNetConfiguration
 from nn.onnx.vertices import OPERATORS, OnnxVertex
+from nn.onnx.vertices.signatures import SIGNATURES
 from nn.vertices.runtime import VertexContext
 from tests.cases.onnx_operators import OPERATOR_CASES
 from tests.stand_ins import make_backend
@@ -15,6 +18,9 @@ ROWS = [
     for number, case in enumerate(cases)
 ]
 DIFFERENTIABLE = [row for row in ROWS if OPERATORS[row.values[0]].differentiable]
+
+ANY = 2**31 - 1
+"""How many a schema of ONNX has of what there may be any number of."""
 
 
 def runtime_of(op, case, **settings):
@@ -91,3 +97,34 @@ def test_single_precision_stays_so(op, case):
     a, cache = runtime.forward(xs, {}, context(len(xs)))
     below = runtime.backward(nd.create(np.ones(a.shape).tolist(), "float32"), cache, {}, {}, context(len(xs)))
     assert {nd.dtype_name(one) for one in (a, *below)} == {"float32"}
+
+
+def test_signatures_are_those_of_all_opsets():
+    schemas = [one for one in onnx.defs.get_all_schemas_with_history() if not one.domain]
+    assert list(SIGNATURES) == list(OPERATORS)
+    for op, (inputs, outputs, names) in SIGNATURES.items():
+        own = [one for one in schemas if one.name == op]
+        assert set(names.split()) == {name for one in own for name in one.attributes}, op
+        assert (inputs or ANY) == max(one.max_input for one in own), op
+        assert (outputs or ANY) == max(one.max_output for one in own), op
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"attributes": {"alfa": 0.1}}, "an attribute must be one of alpha.*got 'alfa'.* Did you mean 'alpha'"),
+        ({"constants": {1: 0.1}}, "constants must be at positions 0 to 0, got one at 1"),
+        ({"constants": {-1: 0.1}}, "constants must be at positions 0 to 0, got one at -1"),
+        ({"output": 1}, "output must be 0 to 0, got 1"),
+        ({"output": -1}, "output must be 0 to 0, got -1"),
+    ],
+)
+def test_what_an_operator_does_not_have(settings, message):
+    with pytest.raises(nd.ConfigurationError, match=message):
+        OnnxVertex("LeakyRelu", **settings)
+
+
+def test_more_inputs_than_an_operator_has():
+    conf = NeuralNetConfiguration().graph(["x"], {"y": (OnnxVertex("Gelu"), "x", "x")}, ["y"])
+    with pytest.raises(nd.ConfigurationError, match=r"Gelu must have 1 input\(s\) at most, got 2\. Take some away"):
+        ComputationGraph(conf).init().output(np.ones((2, 3)))
