@@ -51,9 +51,8 @@ def onnx_vertex(vertex: NodeDraft) -> str:
         attributes["to"] = WORDS[draft.dtype]
     _renew(vertex, inputs, attributes)
     _fits(vertex, schema, inputs, attributes)
-    made = draft.nodes_of(
-        conf.op, inputs, max(conf.outputs_of_operator, conf.output + 1), f"{vertex.name}/{conf.op}", **attributes
-    )[conf.output]
+    count = max(conf.outputs_of_operator, conf.output + 1, schema.min_output)
+    made = draft.nodes_of(conf.op, inputs, count, f"{vertex.name}/{conf.op}", **attributes)[conf.output]
     if _kind_behind(schema, conf, bound, draft.dtype) == draft.dtype:
         return made
     return vertex.node("Cast", made, to=WORDS[draft.dtype])
