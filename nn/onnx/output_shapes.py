@@ -34,9 +34,9 @@ def tell_shapes(onnx: ModuleType, model: Any, tensors: Sequence[Any], drawing: D
     try:
         inferred = onnx.shape_inference.infer_shapes(bare, strict_mode=True, data_prop=True).graph.output
     except onnx.shape_inference.InferenceError as error:
-        reason = " ".join(str(error).split())
+        said = " ".join(str(error).split())
         raise ConfigurationError(
-            f"save: the shapes of all layers must fit on each other, got: {reason}. Give other input_types, or mend the "
+            f"save: the shapes of all layers must fit on each other, got: {said}. Give other input_types, or mend the "
             "network."
         ) from error
     told = drawing.output_shapes()

@@ -72,6 +72,12 @@ def difference(expected: HostArray, got: HostArray) -> Difference:
         return Difference(numbers, largest, _largest(apart), _largest(nd.divide(apart, units)))
 
 
+def has_numbers(array: HostArray) -> bool:
+    """Tell whether an array has a finite number, or is empty: there is nothing to prove by NaN and infinities alone."""
+    with nd.use_backend("numpy"):
+        return not array.size or bool(nd.item(nd.max(_is_finite(nd.as_array(array, "float64")))) > 0.5)
+
+
 def _unit_of(sizes: Array, dtype: str) -> Array:
     """Return the distances to the next larger numbers."""
     bits: HostArray = nd.to_host(sizes).view(_BITS[dtype])

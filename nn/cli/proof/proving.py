@@ -10,7 +10,7 @@ from nd import ConfigurationError
 from nd.checks import describe_shape
 from nd.typing import HostArray
 
-from .differences import Difference, difference
+from .differences import Difference, difference, has_numbers
 from .sides import Results, Side
 
 OUTPUT, LAYER = "output", "layer"
@@ -101,17 +101,25 @@ def prove(
     Raises
     ------
     ConfigurationError
-        There is nothing that both models name.
+        There is nothing that both models name, or an output has no finite number in any run.
     """
     both = first.names & second.names
     rows: dict[tuple[str, str], Compared] = {}
+    empty = set(outputs)
     for xs in runs:
         one, other = first.run(xs, both), second.run(xs, both)
+        given = zip(outputs, one.outputs, strict=True) if one.outputs else one.named.items()
+        empty.difference_update(name for name, array in given if has_numbers(array))
         for row in [*_layers(one, other, set(outputs)), *_outputs(one, other, outputs)]:
             key = row.kind, row.name
             rows[key] = rows[key].joined(row) if key in rows else row
     if not any(row.difference is not None or row.kind == OUTPUT for row in rows.values()):
         raise ConfigurationError("convert: both models must have something in common to compare, got nothing.")
+    if empty.intersection(name for kind, name in rows if kind == OUTPUT):
+        raise ConfigurationError(
+            f"convert: a proof must have finite numbers in every output, got none in {', '.join(sorted(empty))}. Give "
+            "other inputs: --proof-inputs FILE.npz."
+        )
     return Proof(
         tuple(sorted(rows.values(), key=lambda row: row.kind == OUTPUT)),
         (first.reader, second.reader),

@@ -213,6 +213,15 @@ def test_a_file_that_is_replaced_is_compared_as_it_was(folder):
     np.testing.assert_allclose(side.run([X], ["result"]).outputs[0], expected, rtol=0, atol=1e-6)
 
 
+def test_nothing_is_proved_by_nan_alone(folder, capsys):
+    np.savez("inputs.npz", x0=np.full((2, 3), np.nan, np.float32))
+    code, _, error = run(capsys, "model.zip", "model.onnx", "--proof-inputs", "inputs.npz")
+    assert code == 1
+    assert "finite numbers in every output, got none in result. Give other inputs" in error
+    np.savez("inputs.npz", x0=np.array([[np.nan, 0.0, 0.0], [1.0, 2.0, 3.0]], np.float32))
+    assert run(capsys, "model.zip", "model.onnx", "--proof-inputs", "inputs.npz")[0] == 0
+
+
 def test_graphs_of_several_inputs_and_outputs(folder, capsys):
     conf = NeuralNetConfiguration(seed=1).graph(
         ["a", "b"],
