@@ -144,7 +144,6 @@ def test_operators_are_written_as_the_opset_has_them():
     [
         (OnnxVertex("ReduceMax", {"keepdims": 1}, {1: [1]}, 18), r"has ReduceMax in another form\. Save with opset=18"),
         (OnnxVertex("Upsample", {"mode": "nearest"}, {1: [1.0, 2.0]}, 9), "has no Upsample any more"),
-        (OnnxVertex("Softmax", {"axes": [1]}), r"has Softmax in another form\. Save with opset=18"),
     ],
 )
 def test_an_operator_of_another_form_is_refused(vertex, reason):
