@@ -148,6 +148,19 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.fixture(autouse=True, scope="module")
+def backend_of_all_tests():
+    """The backend that tests share uses oneDNN after each module as before: what a test does without is its own."""
+    from backends import get_backend
+    from backends.onednn.library import library
+    from backends.settings import wants_onednn
+
+    yield
+    shared = get_backend("numpy")
+    if wants_onednn() and shared.onednn is None and library() is not None:
+        pytest.fail("a test of this module took oneDNN from the backend of all tests")
+
+
 @pytest.fixture
 def backend():
     """The current backend for the test."""
