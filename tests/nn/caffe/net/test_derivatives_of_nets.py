@@ -109,7 +109,10 @@ def test_looking_at_blobs_changes_nothing(text, backend):
                 look_around(looked, rng, looked.backward_from_to, at)
             assert loss == pytest.approx(plain.loss, rel=1e-12)
             for one, other in zip(all_arrays(plain), all_arrays(looked), strict=True):
-                np.testing.assert_array_equal(one, other)
+                if backend.name.startswith("array_api"):  # PyTorch's sums depend on where memory begins
+                    np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+                else:
+                    np.testing.assert_array_equal(one, other)
 
 
 def look_around(net, rng, run, at):
