@@ -1,14 +1,9 @@
 """Mutants of nets and solvers that are built and run, and of snapshots that are restored: typed errors, no others."""
 
 import os
-import resource
-import time
-import traceback
-import warnings
 
 import pytest
 
-import nd
 from nn.caffe.net import Net
 from nn.caffe.solver import get_solver
 from tests.cases.caffe_solvers import EVERYTHING, SETTINGS, least_squares, solver_text, write_everything
@@ -16,12 +11,11 @@ from tests.fuzz.test_fuzz_caffe import damaged_text
 from tests.nn.caffe.solver.test_resume import everything
 
 from .mutator import damaged_bytes, generator
+from .surveys import check
 
 FAST = {"nets": 150, "solvers": 100, "states": 100, "weights": 100}
 SLOW = int(os.environ.get("FUZZ", "20000")) // 20
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
-MOST_SECONDS = 10.0
-MOST_GROWTH = 1 << 20  # kilobytes of resident memory, over all mutants
 NUMBERS = ("-1", "0", "1", "2", "3", "7", "0.5", "-2.5", "1e30", "nan", "-inf", "2147483647", "4294967295", "300")
 NETS = (
     """layer { name: "data" type: "Input" top: "data" top: "label" input_param {
@@ -118,46 +112,24 @@ RUNS = {
 }  # fmt: skip
 
 
-def survey(kind, count, originals, folder):
-    """Run mutants; return how many were taken, and what must not have happened by number."""
-    taken, wrong, before = 0, {}, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    solver, damage = (
-        get_solver(originals["solver"], folder=folder),
-        numbers_too if kind in ("nets", "solvers") else damaged_bytes,
-    )
-    for number in range(count):
-        rng, started = generator(SEED, f"caffe-built-{kind}-{number}"), time.perf_counter()
-        content = damage(rng.choice(originals[kind]), rng, originals[kind])
-        try:
-            RUNS[kind](content, folder, solver)
-            taken += 1
-        except (nd.NdError, OSError):
-            pass
-        except Exception as error:
-            wrong[number] = "".join(traceback.format_exception(error)[-3:])[-900:]
-        if time.perf_counter() - started > MOST_SECONDS:
-            wrong[number] = "took too long"
-    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    if growth > MOST_GROWTH:
-        wrong["memory"] = f"{growth} kB"
-    return taken, wrong
+def check_all(kind, count, originals, folder):
+    """Run so many mutants, beside a solver whose memory is theirs too."""
+    solver = get_solver(originals["solver"], folder=folder)
+    damage = numbers_too if kind in ("nets", "solvers") else damaged_bytes
 
+    def run(number):
+        rng = generator(SEED, f"caffe-built-{kind}-{number}")
+        RUNS[kind](damage(rng.choice(originals[kind]), rng, originals[kind]), folder, solver)
 
-def check(kind, count, originals, folder):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        taken, wrong = survey(kind, count, originals, folder)
-    print(f"{kind}: {count} mutants, {taken} taken, {len(wrong)} wrong")
-    assert wrong == {}
-    assert 0 < taken < count
+    check(kind, run, count, most_seconds=10.0, most_growth=1 << 20)
 
 
 @pytest.mark.parametrize("kind", FAST)
 def test_mutants_run_or_raise_a_typed_error(kind, originals, folder):
-    check(kind, FAST[kind], originals, folder)
+    check_all(kind, FAST[kind], originals, folder)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAST)
 def test_many_mutants_run_or_raise_a_typed_error(kind, originals, folder):
-    check(kind, SLOW, originals, folder)
+    check_all(kind, SLOW, originals, folder)
