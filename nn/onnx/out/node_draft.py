@@ -113,12 +113,6 @@ class NodeDraft(AddsNodes):
         """Return the same node with another layer in it, one that it wraps; `settings` are other attributes."""
         return replace(self, conf=conf, params=params, inputs=inputs or self.inputs, **settings)
 
-    def type_in(self) -> InputType:
-        """Return the type of the first input; refuse where it is not known."""
-        if self.types[0] is None:
-            raise SizesUnknown("the sizes of its input are not known. Give input_types")
-        return self.types[0]
-
     def refuse(self, reason: str) -> NoReturn:
         """Raise NotInOnnx with a reason."""
         raise NotInOnnx(reason)

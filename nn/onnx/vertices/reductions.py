@@ -8,7 +8,6 @@ import nd
 
 from . import functions as f
 from .call import Call
-from .picking import along, whole_numbers
 from .values import Value
 
 Reduce = Callable[[Value, list[int], bool], Value]
@@ -133,8 +132,3 @@ def cum_prod(call: Call) -> Value:
         parts.append(running if call.whole("exclusive", 0) else after)
         running = after
     return f.concat(parts[::-1] if reverse else parts, axis)
-
-
-def reversed_along(x: Value, axis: int) -> Value:
-    """Return x in the opposite order along an axis."""
-    return along(x, axis, whole_numbers(range(x.shape[axis])[::-1]))

@@ -180,10 +180,6 @@ class OnnxVertex(TrainedVertexConf):
         positions = (position for position in range(count + len(self.constants)) if position not in self.constants)
         return [next(positions) for _ in range(count)]
 
-    def takes_numbers(self, position: int) -> bool:
-        """Tell whether an input is one of the arrays that a function of elements is of: of the network's dtype."""
-        return position < OPERATORS[self.op].splits and (self.op, position) != ("Where", 0)
-
     @property
     def written_constants(self) -> dict[int, OnnxConstant | None]:
         """The constants without the numbers of those that are parameters, which are written as such."""
