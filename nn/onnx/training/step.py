@@ -235,16 +235,12 @@ class _Step:
         model.ir_version = ir_version
         return model
 
-    def _ordered(self) -> dict[str, tuple[str, Sizes]]:
-        """Return the inputs: features and labels, then those that have defaults."""
-        given = {name: told for name, told in self.inputs.items() if name not in self.draft.tensors}
-        return given | self.labels | self.inputs
-
     def _model_of(self, helper: Any, outputs: Mapping[str, tuple[str, Any]], opset: int, bare: bool = False) -> Any:
         """Return a model of what is drawn; a bare one has no defaults of inputs in it."""
+        first = {name: told for name, told in self.inputs.items() if name not in self.draft.tensors} | self.labels
         inputs, outputs_ = (
             [helper.make_tensor_value_info(name, WORDS[dtype], sizes) for name, (dtype, sizes) in given.items()]
-            for given in (self._ordered(), outputs)
+            for given in (first | self.inputs, outputs)  # features and labels, then what has defaults
         )
         name = f"{type(self.network).__name__}TrainingStep"
         tensors = [tensor for key, tensor in self.draft.tensors.items() if not bare or key not in self.inputs]

@@ -202,12 +202,9 @@ class OnnxVertex(TrainedVertexConf):
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return tuple(
-            ParamSpec(f"input_{position}", self.constants[position].shape, order="c", bias=self._is_bias(position))
-            for position in self.trained
+            ParamSpec(f"input_{position}", shape, order="c", bias=len(shape) < 2)
+            for position, shape in ((position, self.constants[position].shape) for position in self.trained)
         )
-
-    def _is_bias(self, position: int) -> bool:
-        return len(self.constants[position].shape) < 2
 
     def draw_own(self, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
         """Let the parameters start as the constants that they are in the file."""
