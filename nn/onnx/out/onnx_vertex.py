@@ -8,7 +8,7 @@ from typing import Any
 
 import nd
 
-from ..draft import WORDS, onnx_package
+from ..draft import FIRST_OPSET, WORDS, onnx_package
 from ..vertices.constants import OnnxConstant
 from .node_draft import NodeDraft
 
@@ -63,10 +63,15 @@ def _schema(vertex: NodeDraft) -> Any:
     try:
         schema = defs.get_schema(conf.op, vertex.draft.opset)
     except defs.SchemaError:
-        vertex.refuse(f"opset {vertex.draft.opset} has no {conf.op}. Save with opset={conf.opset}")
+        vertex.refuse(f"opset {vertex.draft.opset} has no {conf.op}{_remedy(conf.opset)}")
     if schema.deprecated:
         vertex.refuse(f"opset {vertex.draft.opset} has no {conf.op} any more")
     return schema
+
+
+def _remedy(opset: int) -> str:
+    """Name the vertex' own opset where files of it can be written."""
+    return f". Save with opset={opset}" if opset >= FIRST_OPSET else ""
 
 
 def _attribute(value: Any) -> Any:
@@ -172,7 +177,7 @@ def _fits(vertex: NodeDraft, schema: Any, inputs: list[str], attributes: dict[st
     turned = conf.op in ALONG and (conf.opset < _ALONG_ONE_AXIS) != (opset < _ALONG_ONE_AXIS)
     fits = set(attributes) <= set(schema.attributes) and schema.min_input <= len(inputs) <= schema.max_input
     if turned or not fits or (conf.op in GROUPED and (conf.opset < GROUPED[conf.op]) != (opset < GROUPED[conf.op])):
-        vertex.refuse(f"opset {opset} has {conf.op} in another form. Save with opset={conf.opset}")
+        vertex.refuse(f"opset {opset} has {conf.op} in another form{_remedy(conf.opset)}")
 
 
 def _over_all_behind(vertex: NodeDraft, x: str, axis: int) -> str:

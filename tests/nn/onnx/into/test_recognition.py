@@ -143,6 +143,7 @@ def test_operators_are_written_as_the_opset_has_them():
     ("vertex", "reason"),
     [
         (OnnxVertex("ReduceMax", {"keepdims": 1}, {1: [1]}, 18), r"has ReduceMax in another form\. Save with opset=18"),
+        (OnnxVertex("Clip", {"min": 0.0, "max": 1.0}, {}, 6), r"has Clip in another form\.$"),
         (OnnxVertex("Upsample", {"mode": "nearest"}, {1: [1.0, 2.0]}, 9), "has no Upsample any more"),
     ],
 )
