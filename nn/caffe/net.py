@@ -16,6 +16,7 @@ from nd.files.writing import Target
 from nd.random import Random
 from nd.state import Restoring
 
+from ..files.serializer import ONNX_ENDING, refuse_settings
 from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
@@ -241,14 +242,10 @@ class Net(RunningNet, metaclass=ExplainedType):
 
         That computes what `to_computation_graph` gives; `settings` are its own, see `nn.onnx.write_onnx`.
         """
-        if ending_of(target) == ".onnx":
+        if ending_of(target) == ONNX_ENDING:
             self.to_computation_graph().save(target, **settings)
             return
-        if settings:
-            raise nd.ConfigurationError(
-                f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {target!r}. "
-                "Leave it out."
-            )
+        refuse_settings(target, settings)
         write_weights(self.to_proto(write_diff), target)
 
     @checked

@@ -98,11 +98,7 @@ def write_model(
         _refuse_normalizer("a model of ONNX", path, normalizer)
         late("write_onnx")(network, path, **settings)
         return
-    if settings:
-        raise nd.ConfigurationError(
-            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave "
-            "it out."
-        )
+    refuse_settings(path, settings)
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]
@@ -117,6 +113,15 @@ def write_model(
     from .java_limits import warn_of_limits  # which programs that save nothing do not need
 
     warn_of_limits(conf)
+
+
+def refuse_settings(path: object, settings: Mapping[str, object]) -> None:
+    """Raise ConfigurationError where there are settings of ONNX for a file of another kind."""
+    if settings:
+        raise nd.ConfigurationError(
+            f"save: {', '.join(settings)} must be for a model of ONNX, whose name ends in .onnx, got {path!r}. Leave "
+            "it out."
+        )
 
 
 def _refuse_normalizer(kind: str, path: Any, normalizer: object) -> None:
