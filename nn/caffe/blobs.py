@@ -11,6 +11,7 @@ import nd
 from nd import FormatError
 from nd.arguments import checked
 from nd.checks import describe_shape
+from nd.files.varints import varint
 from nd.typing import Array
 
 from .schema import Message, check_kind, new
@@ -119,12 +120,3 @@ def _put(blob: Message, field: str, array: Array) -> None:
     host = nd.to_host(nd.astype(array, "float64" if double else "float32"))
     content = (host if sys.byteorder == "little" else host.byteswap()).tobytes()
     blob.MergeFromString(_TAGS[f"double_{field}" if double else field] + varint(len(content)) + content)
-
-
-def varint(number: int) -> bytes:
-    """Return a number in groups of seven bits, the lowest first, each but the last one with its highest bit set."""
-    groups = []
-    while number > 0x7F:
-        groups.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*groups, number])

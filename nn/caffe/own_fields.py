@@ -11,8 +11,8 @@ from typing import Any
 
 from nd import FormatError
 from nd.extras import optional
+from nd.files.varints import varint
 
-from .blobs import varint
 from .schema import Message, kind_of
 
 HDF5_NAME = "ndwright/extra"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from nd.files.reading import Source, ending_of, opening
+from nd.files.varints import MOST_GROUPS, read_varint
 from nd.files.zips import ZipFile
 
 ZIP, NPZ, SAFETENSORS, ONNX = "zip", "npz", "safetensors", "onnx"
@@ -145,12 +146,12 @@ def _fields(file: BinaryIO) -> Iterator[_Field]:
     for _ in range(_MOST_FIELDS):
         if place >= size:
             return
-        tag = _varint(file)
+        tag = _number(file)
         number, kind = (0, 0) if tag is None else (tag >> 3, tag & 7)
         yield _Field(number, kind)
         length = _FIXED.get(kind, 0)
         if kind in (_VARINT, _BYTES):
-            value = _varint(file)
+            value = _number(file)
             length = size if value is None else value if kind == _BYTES else 0
         place = file.tell() + length
         if not number or (kind not in _FIXED and kind not in (_VARINT, _BYTES)) or place > size:
@@ -159,14 +160,9 @@ def _fields(file: BinaryIO) -> Iterator[_Field]:
     yield _CUT
 
 
-def _varint(file: BinaryIO) -> int | None:
-    """Return a number of protobuf, None where there is none."""
-    value = 0
-    for place in range(10):
-        byte = file.read(1)
-        if not byte:
-            return None
-        value |= (byte[0] & 0x7F) << 7 * place
-        if byte[0] < 0x80:
-            return value
-    return None
+def _number(file: BinaryIO) -> int | None:
+    """Return the number where a file stands, which then stands behind it; None where there is none."""
+    place = file.tell()
+    value, length = read_varint(file.read(MOST_GROUPS)) or (None, 0)
+    file.seek(place + length)
+    return value

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from nd import FormatError
+from nd.files.varints import MOST_GROUPS, read_varint, varint
 
 IN_PLACE = "\0"
 """Begins the location of external data that are in the model's own file; the place in bytes follows."""
@@ -116,29 +117,22 @@ class _Slimming:
     def _number(self, place: int, end: int) -> tuple[int, int]:
         """Return a number of protobuf, and where it ends."""
         self._file.seek(place)
-        value = 0
-        for count, byte in enumerate(self._file.read(min(10, end - place))):
-            value |= (byte & 0x7F) << 7 * count
-            if byte < 0x80:
-                return value, place + count + 1
-        raise self._bad("ends early")
+        found = read_varint(self._file.read(min(MOST_GROUPS, end - place)))
+        if found is None:
+            raise self._bad("ends early")
+        value, length = found
+        return value, place + length
 
     def _bad(self, what: str) -> FormatError:
         return FormatError(f"{self._name}: expected an ONNX model, got a message that {what}. Is it truncated?")
 
 
-def _varint(value: int) -> bytes:
-    """Return a number as protobuf has it: groups of seven bits, of which all but the last have the highest bit set."""
-    last = max(value.bit_length() - 1, 0) // 7
-    return bytes(value >> 7 * group & 0x7F | (0x80 if group < last else 0) for group in range(last + 1))
-
-
 def _tagged(number: int, content: bytes | bytearray) -> bytes:
-    return _varint(number << 3 | _BYTES) + _varint(len(content)) + bytes(content)
+    return varint(number << 3 | _BYTES) + varint(len(content)) + bytes(content)
 
 
 def _external(place: int, length: int) -> bytes:
     """Return fields of a TensorProto that say that its bytes are in the model's own file."""
     entries = {"location": f"{IN_PLACE}{place}", "length": str(length)}
     told = (_tagged(1, name.encode()) + _tagged(2, value.encode()) for name, value in entries.items())
-    return b"".join(_tagged(_EXTERNAL, entry) for entry in told) + _varint(_LOCATION << 3 | _VARINT) + b"\x01"
+    return b"".join(_tagged(_EXTERNAL, entry) for entry in told) + varint(_LOCATION << 3 | _VARINT) + b"\x01"

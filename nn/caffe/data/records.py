@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nd.dataset.picture_batches import Chunk
 from nd.extras import optional
+from nd.files.varints import varint
 
 from ..binary import parse_binary
 from ..layers.base import Shape
@@ -74,7 +75,7 @@ class RecordReader:
 
         A message in pieces that are messages means what these mean one after the other.
         """
-        tag = _DATA_TAG + _varint(len(datum.data))
+        tag = _DATA_TAG + varint(len(datum.data))
         start = record.find(tag + datum.data)
         end = start + len(tag) + len(datum.data)
         before, behind = (message_class("Datum")() for _ in range(2))
@@ -90,13 +91,3 @@ class RecordReader:
             self._labels = {}
         self._head, self._end, self._shape = head, end, shape
         self._labels[record[end:]] = datum.label
-
-
-def _varint(number: int) -> bytes:
-    """Return a number as the format writes lengths: seven bits a byte, the lowest first."""
-    content = bytearray()
-    while number > 0x7F:
-        content.append(number & 0x7F | 0x80)
-        number >>= 7
-    content.append(number)
-    return bytes(content)
