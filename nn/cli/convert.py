@@ -14,14 +14,14 @@ from nd.files.writing import FileKind, check_ending, replacing
 
 from ..files.archive import MODEL_ZIP
 from ..files.exchange import ENDINGS, is_array_file
-from ..files.serializer import load
+from ..files.serializer import ONNX_ENDING, load
 from .left_out import left_out
 from .models import add_lenient
 from .proof.inputs import random_runs, runs_of_file
 from .proof.proving import Proof, prove
 from .proof.report import as_json, as_text
 from .proof.sides import NetworkSide, Side, name_of_node
-from .sources import Source, add_source_arguments, read_source
+from .sources import ReadModel, add_source_arguments, read_source
 
 if TYPE_CHECKING:
     from ..networks.network import Network
@@ -35,7 +35,6 @@ EXAMPLES = (
     "lenet.caffemodel lenet.onnx --prototxt lenet.prototxt --proof 16 --json proof.json",
     "model.onnx model.zip --proof-inputs inputs.npz --tolerance 1e-4",
 )
-_ONNX = ".onnx"
 _JSON = FileKind("JSON", (".json",))
 
 
@@ -71,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert."""
-    endings = (*MODEL_ZIP.endings, *ENDINGS, _ONNX)
+    endings = (*MODEL_ZIP.endings, *ENDINGS, ONNX_ENDING)
     if ending_of(arguments.out) not in endings:
         known = f"{', '.join(endings[:-1])} or {endings[-1]}"
         raise ConfigurationError(f"convert: OUT must end in {known}, got {arguments.out!r}.")
@@ -90,10 +89,10 @@ def run(arguments: argparse.Namespace) -> None:
         _tell(arguments, _proof(arguments, source.network, first), lost)
 
 
-def _write(arguments: argparse.Namespace, source: Source) -> list[str]:
+def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
     """Write OUT; warn of what it has no place for, and return that."""
     out, network, normalizer = arguments.out, source.network, source.normalizer
-    is_onnx = ending_of(out) == _ONNX
+    is_onnx = ending_of(out) == ONNX_ENDING
     if arguments.opset is not None and not is_onnx:
         raise ConfigurationError(f"convert: --opset is for .onnx, got it with {out!r}. Leave it out.")
     lost = left_out(network, out, is_onnx, normalizer)
@@ -125,7 +124,7 @@ def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proo
 def _side_of(arguments: argparse.Namespace, network: Network) -> Side:
     """Return what runs the file that was written: its own kind's reader."""
     path = arguments.out
-    if ending_of(path) == _ONNX:
+    if ending_of(path) == ONNX_ENDING:
         from .proof.onnx_side import OnnxSide
 
         return OnnxSide(path)

@@ -25,7 +25,7 @@ _WEIGHTS = (CAFFEMODEL, HDF5)
 
 
 @dataclass(frozen=True)
-class Source:
+class ReadModel:
     """A model that has been read.
 
     Attributes
@@ -52,7 +52,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_source(arguments: argparse.Namespace) -> Source:
+def read_source(arguments: argparse.Namespace) -> ReadModel:
     """Read MODEL.
 
     Raises
@@ -71,8 +71,8 @@ def read_source(arguments: argparse.Namespace) -> Source:
     if kind == ONNX:
         from .proof.onnx_side import OnnxSide  # which other kinds do not need
 
-        return Source(network, lambda: OnnxSide(path))
-    return Source(network, lambda: NetworkSide(network), _normalizer(path) if kind == ZIP else None)
+        return ReadModel(network, lambda: OnnxSide(path))
+    return ReadModel(network, lambda: NetworkSide(network), _normalizer(path) if kind == ZIP else None)
 
 
 def _check_options(arguments: argparse.Namespace, kind: str) -> None:
@@ -99,7 +99,7 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
         )
 
 
-def _caffe(arguments: argparse.Namespace) -> Source:
+def _caffe(arguments: argparse.Namespace) -> ReadModel:
     """Read a net with its weights; its graph has the same outputs."""
     from ..caffe.net import Net  # which needs packages of its own
     from ..caffe.to_graph import convert_net
@@ -107,7 +107,7 @@ def _caffe(arguments: argparse.Namespace) -> Source:
 
     net = Net(arguments.prototxt, weights=arguments.model, phase="TEST")
     graph, notes = convert_net(net)
-    return Source(graph, lambda: CaffeSide(net, graph.conf.input_names), None, notes)
+    return ReadModel(graph, lambda: CaffeSide(net, graph.conf.input_names), None, notes)
 
 
 def _arrays(arguments: argparse.Namespace, kind: str) -> Network:
