@@ -148,6 +148,13 @@ def counts_of_page():
     return {name: int(count) for name, count in rows}
 
 
+def test_the_page_on_files_has_the_same_counts():
+    counts = counts_of_page()
+    passed, failed = counts.pop("passed"), counts.pop("failed")
+    text = " ".join((PAGE.parent / "onnx.md").read_text().split())
+    assert f"{passed} pass, {sum(counts.values())} are declined with a reason, and {failed} fail." in text
+
+
 def test_the_page_lists_every_operator():
     text = PAGE.read_text()
     rows = re.findall(r"^\| `(\w+)` \| ([\d, ]*) \| (yes|zeros) \|$", text, re.MULTILINE)
