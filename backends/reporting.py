@@ -43,6 +43,8 @@ class Call(NamedTuple):
     name: str
     arguments: tuple[Any, ...]
     result: Any
+    began: float
+    """On this thread's `clock`."""
     seconds: float
     before: Any = None
     """From `Listening.before`."""
@@ -74,6 +76,10 @@ class _Depth(threading.local):
 
     calls = 0
     reported = 0
+    told = 0.0
+    """Seconds for which this thread has told of calls, and not computed."""
+    stopped = 0.0
+    """When its clock was stopped; 0 while it runs."""
     deaf: tuple[Listening, ...] = ()
     """Listenings that hear the call as one of whose parts this thread runs one."""
 
@@ -94,6 +100,24 @@ class _Silence:
 silence = _Silence()
 
 
+def clock() -> float:
+    """Return the time on a clock of this thread's, in seconds, which stands still while calls are told of."""
+    return (_depth.stopped or time.perf_counter()) - _depth.told
+
+
+class StoppedClock:
+    """A block in which this thread's clock stands still, also where it is in another one."""
+
+    def __enter__(self) -> None:
+        self._before = _depth.stopped
+        _depth.stopped = self._before or time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        if not self._before:
+            _depth.told += time.perf_counter() - _depth.stopped
+        _depth.stopped = self._before
+
+
 def reporting(backend: Backend, listening: Callable[[], Sequence[Listening]]) -> Backend:
     """Return a backend that computes as that one does, with its memory and threads, and tells who listens of each call.
 
@@ -109,7 +133,8 @@ def reporting(backend: Backend, listening: Callable[[], Sequence[Listening]]) ->
     }
 
     def computed(self: Any, name: str, run: Callable[..., Any], *arguments: Any) -> Any:
-        return _told(self, name, functools.partial(run, *arguments), arguments, {}, listening(), True)
+        entered = time.perf_counter()
+        return _told(self, name, functools.partial(run, *arguments), arguments, {}, listening(), True, entered)
 
     own = {"plain": property(lambda self: backend), "reports": True, "computed": computed}
     reporter: Any = object.__new__(type(f"Reporting{kind.__name__}", (kind,), {**methods, **own}))
@@ -125,12 +150,13 @@ def _reported(name: str, function: Any, listening: Callable[[], Sequence[Listeni
     generic = getattr(generic, "generic", generic)
 
     def call(self: Any, *arguments: Any, **named: object) -> Any:
+        entered = time.perf_counter()
         first = (self,) if takes_self else ()
         run = functools.partial(unwrapped, *first, *arguments, **named)
         if _depth.calls:
             return run()
         composed = name in COMPOSED and implementation(function, self, arguments, named) is generic
-        return _told(self, name, run, arguments, named, listening(), composed)
+        return _told(self, name, run, arguments, named, listening(), composed, entered)
 
     return call
 
@@ -143,6 +169,7 @@ def _told(
     named: dict[str, Any],
     listening: Sequence[Listening],
     composed: bool,
+    entered: float,
 ) -> Any:
     """Run a call and tell who listens of it; those who hear its parts hear them as they run."""
     if _depth.calls:
@@ -156,15 +183,18 @@ def _told(
     formula, before, deaf = name in _FORMULAS, _depth.reported, _depth.deaf
     in_parts = formula or len(whole) < len(hearing)
     _depth.calls, _depth.deaf = not in_parts, deaf if formula else (*deaf, *whole)
-    started = time.perf_counter()
+    if not _depth.stopped:
+        _depth.told += time.perf_counter() - entered
+    began = clock()
     try:
         result = run()
     finally:
         _depth.calls, _depth.deaf = 0, deaf
-    if whole and (_depth.reported == before or not formula):
-        _depth.reported += 1
-        seconds = time.perf_counter() - started
-        with silence:
-            for one, kept in begun:
-                one.hear(Call(name, (*arguments, *named.values()), result, seconds, kept))
+    ended = clock()
+    with StoppedClock():
+        if whole and (_depth.reported == before or not formula):
+            _depth.reported += 1
+            with silence:
+                for one, kept in begun:
+                    one.hear(Call(name, (*arguments, *named.values()), result, began, ended - began, kept))
     return result

@@ -174,8 +174,8 @@ class Chunk:
     """Those that hold for some elements at least, their numbers among all blocks', and ones where they hold; None where
     that is everywhere."""
     formulas: dict[object, Callable[..., None]] = field(default_factory=dict)
-    on_update: Callable[[ChunkTerms | None], object] | None = None
-    """Called with None where an update begins, and with the `ChunkTerms` at its end: marks for a trace."""
+    on_update: Callable[[Callable[[], ChunkTerms] | None], object] | None = None
+    """Called with None where an update begins, and with what returns the `ChunkTerms` at its end: marks for a trace."""
 
     def update(
         self,
@@ -220,7 +220,7 @@ class Chunk:
             self.formulas[key, guarded] = formula
         formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[self.number])
         if self.on_update is not None:
-            self.on_update(self.terms(vectors, numbers))
+            self.on_update(partial(self.terms, vectors, numbers))
 
     def terms(self, vectors: Sequence[Array], numbers: Numbers) -> ChunkTerms:
         """Return what `update` has computed with, from its arguments: views."""

@@ -82,6 +82,19 @@ def pytest_sessionstart(session):
         pytest.exit(f"--backend={chosen}: {error}", returncode=1)
 
 
+def _absent(config):
+    """Return the fixtures for whatever is not there, or is another run's."""
+    chosen = config.getoption("--backend")
+    there = {
+        "torch": chosen == "array_api:torch",
+        "opencv": importlib.util.find_spec("cv2") is not None,
+        "java_class_path": "DL4J_CLASS_PATH" in os.environ,  # which tests/java_check sets
+        "cupy": chosen == "cupy",
+        "launches": chosen != "cupy" or on_host(),
+    }
+    return {fixture for fixture, is_there in there.items() if not is_there}
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy.
@@ -92,15 +105,7 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("wide"):
                 item.add_marker(pytest.mark.slow)
-    without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
-    if config.getoption("--backend") != "array_api:torch":
-        without.add("torch")
-    if importlib.util.find_spec("cv2") is None:
-        without.add("opencv")
-    if config.getoption("--backend") != "cupy":
-        without.add("cupy")
-    elif not on_host():
-        without.add("launches")
+    without, needing = set(config.getoption("--without")) | _absent(config), set(config.getoption("--needing"))
     kept, left = [], []
     for item in items:
         needs = set(getattr(item, "fixturenames", ()))

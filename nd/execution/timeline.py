@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from backends.base import Backend
-from backends.reporting import Call, Listening, silence
+from backends.reporting import Call, Listening, StoppedClock, clock, silence
 
 from ..state import state
 from .executioner import add_listening, remove_listening
@@ -82,85 +82,75 @@ class Timeline(Listening):
     def __init__(self, keeper: ArrayKeeper | None = None) -> None:
         self.keeper, self.events, self.seconds = keeper, list[Event](), 0.0
         self.thread = threading.get_ident()
-        self._waited: dict[int, float] = {}
-        self._started = 0.0
+        self._entered = 0.0
+        self._zeros: dict[int, float] = {}
+        """Thread that is heard -> what its clock showed, or would have, when the block began."""
 
     def __enter__(self) -> Timeline:
         self.thread = threading.get_ident()
-        self._waited = {self.thread: 0.0}
         add_listening(self)
-        self._started = time.perf_counter()
+        self._entered = time.perf_counter()
+        self._zeros = {self.thread: clock()}
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.seconds = self._clock(time.perf_counter(), self.thread)
+        self.seconds = clock() - self._zeros[self.thread]
         remove_listening(self)
 
     # ---- heard
 
     def before(self, backend: Backend, name: str, arguments: tuple[object, ...], named: dict[str, Any]) -> Any:
-        entered, thread = time.perf_counter(), threading.get_ident()
-        if thread not in self._waited:
+        if threading.get_ident() not in self._zeros:
             return None
-        begun: object = ()
-        if self.keeper is not None:
-            begun = self._begun(self.keeper, backend, name, arguments, named)
-        self._wait(thread, entered)
-        return begun
+        return () if self.keeper is None else self._begun(self.keeper, backend, name, arguments, named)
 
     def hear(self, call: Call) -> None:
-        entered, thread = time.perf_counter(), threading.get_ident()
+        thread = threading.get_ident()
         declined = call.result is None and call.name in DECLINED
-        if call.before is None or thread not in self._waited or declined:
+        if call.before is None or thread not in self._zeros or declined:
             return
-        ended = self._clock(entered, thread)
         outputs: tuple[SeenArray, ...] = ()
         inputs: tuple[SeenArray, ...] = ()
         if self.keeper is not None and call.before:
             inputs, outputs = call.before.inputs, self._outputs(self.keeper, call)
-        self.events.append(Event(call.name, thread, max(ended - call.seconds, 0.0), ended, inputs, outputs))
-        self._wait(thread, entered)
+        began = call.began - self._zeros[thread]
+        self.events.append(Event(call.name, thread, began, began + call.seconds, inputs, outputs))
 
     def mark(self, what: object, arrays: Sequence[tuple[str, Any]] = ()) -> None:
         """Take down that something begins here, with arrays by name."""
-        entered, thread = time.perf_counter(), threading.get_ident()
-        self._waited.setdefault(thread, 0.0)
-        now, seen = self._clock(entered, thread), tuple[SeenArray, ...]()
-        if self.keeper is not None:
-            backend = state.backend
-            with silence:
-                seen = tuple(
-                    self.keeper.seen(label, array, backend.to_host)
-                    for name, nested in arrays
-                    for label, array in labelled(backend, name, nested)
-                )
-        self.events.append(Event("", thread, now, now, seen, (), what))
-        self._wait(thread, entered)
+        with StoppedClock():
+            now, seen = clock() - self._zero(), tuple[SeenArray, ...]()
+            if self.keeper is not None:
+                backend = state.backend
+                with silence:
+                    seen = tuple(
+                        self.keeper.seen(label, array, backend.to_host)
+                        for name, nested in arrays
+                        for label, array in labelled(backend, name, nested)
+                    )
+            self.events.append(Event("", threading.get_ident(), now, now, seen, (), what))
 
-    def _clock(self, now: float, thread: int) -> float:
-        return now - self._started - self._waited[thread]
-
-    def _wait(self, thread: int, entered: float) -> None:
-        self._waited[thread] += time.perf_counter() - entered
+    def _zero(self) -> float:
+        """Return what this thread's clock showed when the block began; from now on the thread is heard."""
+        told = time.perf_counter() - clock()
+        return self._zeros.setdefault(threading.get_ident(), self._entered - told)
 
     # ---- calls of recordings
 
     def time(self, call: Callable[[], object], name: str) -> None:
         """Make a call that a recording holds, and hear it."""
-        entered, thread = time.perf_counter(), threading.get_ident()
-        self._waited.setdefault(thread, 0.0)
         keeper, arrays, before = self.keeper, list[tuple[str, Any]](), tuple[SeenArray, ...]()
-        if keeper is not None:
-            arrays = list(arrays_of(state.backend, call))
-            before = tuple(keeper.seen(label, array, state.backend.to_host) for label, array in arrays)
-        self._wait(thread, entered)
-        began = time.perf_counter()
+        with StoppedClock():
+            zero = self._zero()
+            if keeper is not None:
+                arrays = list(arrays_of(state.backend, call))
+                before = tuple(keeper.seen(label, array, state.backend.to_host) for label, array in arrays)
+        began = clock() - zero
         call()
-        entered = time.perf_counter()
-        outputs = () if keeper is None else self._changed(keeper, name, arrays, before)
-        clock = self._clock(began, thread), self._clock(entered, thread)
-        self.events.append(Event(name, thread, *clock, before, outputs))
-        self._wait(thread, entered)
+        ended = clock() - zero
+        with StoppedClock():
+            outputs = () if keeper is None else self._changed(keeper, name, arrays, before)
+            self.events.append(Event(name, threading.get_ident(), began, ended, before, outputs))
 
     @staticmethod
     def _changed(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
+from backends.reporting import StoppedClock
 from nd.execution.recording import noted
 from nd.execution.seen_arrays import ArrayKeeper
 from nd.execution.timeline import Event, Timeline, let_hear
@@ -29,6 +30,7 @@ _METHODS = {
     "backpropagate": ("backward", "epsilon"),
 }
 """Method of a layer or vertex -> phase, and what its first argument is."""
+_BETWEEN = Place("step")
 
 
 def trace_step(copy: Network, data: object, recorded: bool, budget: int) -> Trace:
@@ -172,9 +174,11 @@ class _TracedStep:
         vars(updater)["update"] = partial(self._updating, updater.update)
 
     def _at_node(self, place: Place, label: str, method: Any, given: Any, *arguments: Any) -> Any:
-        self._note(place, ((label, given),))
+        with StoppedClock():
+            self._note(place, ((label, given),))
         result = method(given, *arguments)
-        self._note(Place("step"))
+        with StoppedClock():
+            self._note(_BETWEEN)
         return result
 
     def _updating(self, update: Any, *arguments: Any, **named: Any) -> Any:
@@ -182,11 +186,13 @@ class _TracedStep:
             self._gradient = nd.copy(self._net.flattened_gradients())
         self._mark(Place("update"))
         outcome = update(*arguments, **named)
-        self._mark(Place("step"))
+        self._mark(_BETWEEN)
         return outcome
 
-    def _at_chunk(self, terms: ChunkTerms | None) -> None:
-        self._note(terms, () if terms is None else tuple(terms.arrays.items()))
+    def _at_chunk(self, terms_of: Callable[[], ChunkTerms] | None) -> None:
+        with StoppedClock():
+            terms = None if terms_of is None else terms_of()
+            self._note(terms, () if terms is None else tuple(terms.arrays.items()))
 
     def _note(self, what: object, arrays: Sequence[tuple[str, Any]] = ()) -> None:
         """Mark a place, in a recording at every replay."""

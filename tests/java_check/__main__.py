@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+
+from tests.source_files import ROOT
 
 from . import caffe, graphs, noise, ours, pretrained, report, series, theirs
 from .contents import forgotten
@@ -74,6 +78,14 @@ def built_by_java(
     return judge(results, family.TOLERANCES, faults_of(release, FAULTS))
 
 
+def tests_with_java(programs: Programs) -> int:
+    """Run the tests that ask for Deeplearning4j's jars; return pytest's exit status."""
+    command = [sys.executable, "-m", "pytest", "-m", "slow or not slow", "--needing=java_class_path", "tests/nn/cli"]
+    environment = {**os.environ, "DL4J_CLASS_PATH": programs.class_path.read_text().strip()}
+    with timed("tests run Java"):
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
 def check(release: str, folder: Path) -> int:
     """Do all of it in an empty folder; return how many things failed."""
     with timed(f"Maven compiles against Deeplearning4j {release}"):
@@ -103,6 +115,7 @@ def check(release: str, folder: Path) -> int:
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)
     failures += [failure for verdict in verdicts for failure in verdict.failures]
+    failures += ["tests that run Java failed, see above"] * bool(tests_with_java(programs))
     print(report.failures(failures))
     return len(failures)
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import nd
+from backends.reporting import Listening, StoppedClock
+from nd.execution.executioner import add_listening, remove_listening
 from nd.execution.recording import noted
 from nd.execution.seen_arrays import ArrayKeeper
 from nd.execution.timeline import Timeline, let_hear, name_of
@@ -52,6 +54,33 @@ def test_looking_takes_no_time():
         for _ in range(3):
             nd.exp(x)
     assert timeline.seconds < time.perf_counter() - began - 0.25
+
+
+@pytest.mark.usefixtures("numpy_backend")
+def test_telling_others_of_a_call_takes_no_time():
+    class Slow(Listening):
+        def before(self, backend, name, arguments, named):
+            time.sleep(0.05)
+
+        def hear(self, call):
+            time.sleep(0.05)
+
+    x = nd.ones(3)
+    began = time.perf_counter()
+    add_listening(slow := Slow())
+    try:
+        with Timeline() as timeline:
+            for _ in range(3):
+                with StoppedClock(), StoppedClock():
+                    time.sleep(0.02)
+                nd.exp(x)
+    finally:
+        remove_listening(slow)
+    assert timeline.seconds < time.perf_counter() - began - 3 * (2 * 0.05 + 0.02)
+    times = [moment for event in timeline.events for moment in (event.began, event.ended)]
+    assert times == sorted(times)
+    assert times[0] >= 0
+    assert times[-1] <= timeline.seconds
 
 
 @pytest.mark.usefixtures("numpy_backend")

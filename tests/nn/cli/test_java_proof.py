@@ -1,6 +1,7 @@
 """A proof in which Deeplearning4j reads the zip: what is said where Java fails; where its jars are, the numbers."""
 
 import json
+import os
 import pathlib
 import stat
 
@@ -9,8 +10,6 @@ import pytest
 
 from nn import ComputationGraph, DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.cli import main
-from tests.absent import Absent
-from tests.source_files import ROOT
 
 
 @pytest.fixture
@@ -79,18 +78,15 @@ def test_java_is_for_proofs_of_zips(arguments, folder, capsys):
 
 
 @pytest.fixture
-def class_path():
-    """Deeplearning4j's jars, where `make java-check` has asked for them."""
-    path = ROOT / "tests" / "java" / "target-1.0.0-M2.1" / "class_path.txt"
-    if not path.exists():
-        raise Absent(f"Deeplearning4j's jars are not named in {path}; run make java-check")
-    return path.read_text().strip()
+def java_class_path():
+    """Deeplearning4j's jars: `make java-check` runs what asks for them."""
+    return os.environ["DL4J_CLASS_PATH"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["chain", "graph"])
-def test_deeplearning4j_computes_the_same(kind, folder, class_path, capsys):
-    arguments = "--proof", 3, "--java", class_path, "--json", "proof.json"
+def test_deeplearning4j_computes_the_same(kind, folder, java_class_path, capsys):
+    arguments = "--proof", 3, "--java", java_class_path, "--json", "proof.json"
     code, out, error = run(capsys, f"{kind}.npz", f"{kind}.zip", *arguments)
     assert code == 0, error
     assert "and Deeplearning4j in Java, on 3 and 1 example(s)" in out

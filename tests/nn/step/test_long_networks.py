@@ -143,10 +143,11 @@ def test_memory_of_many_gradients_that_wait_is_looked_for_few_times(monkeypatch)
 
 
 @pytest.mark.slow
-def test_a_chain_of_20_000_vertices_opens_in_seconds():
+def test_the_time_to_open_a_chain_of_20_000_vertices_grows_with_their_number():
+    """Half way between 4 times, which it would be without noise, and 16, were every vertex to look at all others."""
     nd.set_backend("numpy")
     taken = {}
-    for n in (10_000, 20_000):
+    for n in (5_000, 20_000):
         text = BASE.graph(*chain(n)).to_json()
         times = []
         for _ in range(3):
@@ -154,4 +155,4 @@ def test_a_chain_of_20_000_vertices_opens_in_seconds():
             ComputationGraphConfiguration.from_json(text)
             times.append(time.process_time() - start)
         taken[n] = min(times)
-    assert taken[20_000] <= 2.5 * taken[10_000], taken
+    assert taken[20_000] <= 8 * taken[5_000], taken
