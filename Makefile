@@ -6,6 +6,8 @@ GPU_CHECK ?=
 # For fuzz: mutants of each kind, and what they are drawn from.
 FUZZ ?= 100000
 FUZZ_SEED ?= ndwright
+# For test-slow: the share of the long sweeps that runs, 0.25 for a quarter.
+SWEEP ?= 1
 # For java-check: the release of Deeplearning4j.
 DL4J ?= 1.0.0-M2.1
 # For cupy-check: the release of CuPy, options of tests/cuda_on_host.
@@ -52,7 +54,7 @@ onednn-check: $(VENV)/test
 	ND_ONEDNN=1 $(BIN)/python -m pytest -n auto --dist=worksteal
 
 test-slow: $(VENV)/test
-	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
+	SWEEP=$(SWEEP) $(BIN)/python -m pytest -n auto --dist=worksteal -m slow
 	@$(MAKE) --no-print-directory cupy-slow
 
 test-extras: $(EXTRAS_VENV)/made

@@ -191,10 +191,9 @@ def _told(
     finally:
         _depth.calls, _depth.deaf = 0, deaf
     ended = clock()
-    with StoppedClock():
-        if whole and (_depth.reported == before or not formula):
-            _depth.reported += 1
-            with silence:
-                for one, kept in begun:
-                    one.hear(Call(name, (*arguments, *named.values()), result, began, ended - began, kept))
+    is_told = bool(whole) and (_depth.reported == before or not formula)
+    _depth.reported += is_told
+    with StoppedClock(), silence:
+        for one, kept in begun if is_told else ():
+            one.hear(Call(name, (*arguments, *named.values()), result, began, ended - began, kept))
     return result

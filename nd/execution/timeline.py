@@ -119,16 +119,17 @@ class Timeline(Listening):
     def mark(self, what: object, arrays: Sequence[tuple[str, Any]] = ()) -> None:
         """Take down that something begins here, with arrays by name."""
         with StoppedClock():
-            now, seen = clock() - self._zero(), tuple[SeenArray, ...]()
-            if self.keeper is not None:
-                backend = state.backend
-                with silence:
-                    seen = tuple(
-                        self.keeper.seen(label, array, backend.to_host)
-                        for name, nested in arrays
-                        for label, array in labelled(backend, name, nested)
-                    )
-            self.events.append(Event("", threading.get_ident(), now, now, seen, (), what))
+            now = clock() - self._zero()
+            self.events.append(Event("", threading.get_ident(), now, now, self._marked(arrays), (), what))
+
+    def _marked(self, arrays: Sequence[tuple[str, Any]]) -> tuple[SeenArray, ...]:
+        """Return what is seen of a mark's arrays."""
+        if self.keeper is None:
+            return ()
+        backend = state.backend
+        with silence:
+            given = [pair for name, nested in arrays for pair in labelled(backend, name, nested)]
+            return tuple(self.keeper.seen(label, array, backend.to_host) for label, array in given)
 
     def _zero(self) -> float:
         """Return what this thread's clock showed when the block began; from now on the thread is heard."""

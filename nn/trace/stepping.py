@@ -9,10 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
-from backends.reporting import StoppedClock
 from nd.execution.recording import noted
 from nd.execution.seen_arrays import ArrayKeeper
-from nd.execution.timeline import Event, Timeline, let_hear
+from nd.execution.timeline import Event, StoppedClock, Timeline, let_hear
 from nd.state import Restoring, eager
 from optimize.chunks import ChunkTerms
 

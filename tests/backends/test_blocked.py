@@ -6,6 +6,7 @@ import pytest
 from backends.cpu import blocked
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.generic.window import Window
+from tests.sweeps import share
 
 
 def problem(seed, axes):
@@ -68,7 +69,7 @@ def test_any_windows_in_pieces_of_any_size(axes, cached, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(share(300)))
 def test_many_random_windows_in_float32(seed, monkeypatch):
     monkeypatch.setattr(blocked, "CACHED_BYTES", 1 << 12)
     check(seed, 1 + seed % 3, "float32", 2e-6)

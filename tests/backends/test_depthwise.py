@@ -10,6 +10,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import rows_first
 from backends.generic.window import Window
 from tests.cells import every_row
+from tests.sweeps import share
 
 NAMES = ("x", "W", "b", "delta")
 
@@ -102,7 +103,7 @@ def test_random_windows_in_every_memory_order(numpy_backend, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 600))
+@pytest.mark.parametrize("seed", range(100, 100 + share(500)))
 def test_many_random_windows_in_float32(numpy_backend, seed):
     check(numpy_backend, seed, "float32", 1e-6)
 

@@ -8,6 +8,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import rows_first
 from backends.generic.window import Window
 from tests.cells import every_row
+from tests.sweeps import share
 
 ORDERS = {"c": (0, 1, 2, 3), "batch": (1, 2, 3, 0), "rows": (2, 1, 3, 0)}
 
@@ -58,7 +59,7 @@ def test_images_in_every_memory_order(before, after):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(share(300)))
 def test_random_images_in_float32(seed):
     rng = np.random.default_rng(seed)
     check(seed, "float32", rng.choice(list(ORDERS), 2))

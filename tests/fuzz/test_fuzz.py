@@ -12,12 +12,13 @@ import pytest
 import nd
 from nd import serde
 from nn import ModelFile, MultiLayerConfiguration, MultiLayerNetwork
+from tests.sweeps import share
 
 from .mutator import damaged_bytes, damaged_json, generator
 from .surveys import check
 
 FAST = {"arrays": 2000, "configurations": 200, "entries": 100, "zips": 300}
-SLOW = int(os.environ.get("FUZZ", "20000"))
+SLOW = int(os.environ.get("FUZZ", share(20000)))
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 SOURCES = (
     "regression/050/050_ModelSerializer_Regression_MLP_1.zip",

@@ -32,12 +32,13 @@ from nn.caffe import (
     write_state,
 )
 from tests.cases.caffe_nets import LENET, SOLVER, V0, V1
+from tests.sweeps import share
 
 from .mutator import damaged_bytes, generator
 from .surveys import check
 
 FAST = {"databases": 100, "hdf5": 60, "nets": 200, "pictures": 150, "solvers": 150, "states": 300, "weights": 300}
-SLOW = int(os.environ.get("FUZZ", "20000"))
+SLOW = int(os.environ.get("FUZZ", share(20000)))
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 ISOLATED = 100  # each takes a process
 WORDS = (

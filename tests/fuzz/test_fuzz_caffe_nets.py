@@ -9,12 +9,13 @@ from nn.caffe.solver import get_solver
 from tests.cases.caffe_solvers import EVERYTHING, SETTINGS, least_squares, solver_text, write_everything
 from tests.fuzz.test_fuzz_caffe import damaged_text
 from tests.nn.caffe.solver.test_resume import everything
+from tests.sweeps import share
 
 from .mutator import damaged_bytes, generator
 from .surveys import check
 
 FAST = {"nets": 150, "solvers": 100, "states": 100, "weights": 100}
-SLOW = int(os.environ.get("FUZZ", "20000")) // 20
+SLOW = int(os.environ.get("FUZZ", share(20000))) // 20
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 NUMBERS = ("-1", "0", "1", "2", "3", "7", "0.5", "-2.5", "1e30", "nan", "-inf", "2147483647", "4294967295", "300")
 NETS = (

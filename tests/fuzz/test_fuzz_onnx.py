@@ -24,12 +24,13 @@ from nn import (
     RnnOutputLayer,
     SubsamplingLayer,
 )
+from tests.sweeps import share
 
 from .mutator import NUMBERS, damaged_bytes, generator
 from .surveys import check
 
 FAST = {"bytes": 150, "messages": 100}
-SLOW = int(os.environ.get("FUZZ", "10000")) // 2
+SLOW = int(os.environ.get("FUZZ", share(10000))) // 2
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 OPERATORS = (
     "Add", "ArgMax", "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape",

@@ -8,8 +8,9 @@ import numpy as np
 from backends.generic.window import Window
 from backends.onednn.convolution import is_sound
 from tests.cells import run_all
+from tests.sweeps import share
 
-FEW, MANY = 20, 500
+FEW, MANY = 20, share(500)
 ORDERS = ("as it is", "batch innermost", "channels innermost", "permuted", "strided")
 
 

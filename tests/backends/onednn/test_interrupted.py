@@ -21,6 +21,7 @@ from nn import (
 )
 from optimize import Nesterovs
 from tests.nn.step.test_interrupted_at_random import Alarm
+from tests.sweeps import share
 
 EPOCHS, LENGTH = 8, 12
 PATIENCE = 30  # seconds
@@ -108,4 +109,4 @@ def test_4_interrupts(onednn):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_100_interrupts(threads, onednn):
     """200 in all."""
-    check(100, threads, onednn)
+    check(share(100), threads, onednn)

@@ -21,6 +21,7 @@ from tests.cases import mixed_graphs
 from tests.cases.layers import LAYER_CASES, make_features, make_labels
 from tests.cases.random_networks import SIZES
 from tests.cases.random_values import varied
+from tests.sweeps import share
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's, where numbers drawn are extreme
 FAMILIES = (
@@ -44,7 +45,7 @@ CASES = [
     if any(part.lower() in name.lower() for part in FAMILIES) and not case.draws
 ]
 ALLOWED = 2e-5, 4  # of the largest number, and times the error without oneDNN
-GRAPHS, LAYERS, FEW = 200, 600, 8
+GRAPHS, LAYERS, FEW = share(200), share(600), 8
 
 
 def below(input_type):

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from backends.onednn import signal_stack
+from tests.sweeps import share
 
 PATIENCE = 300
 
@@ -76,7 +77,7 @@ def test_a_signal_within_a_product_harms_nothing(where, kind):
 @pytest.mark.parametrize("kind", ["lenet", "lstm"])
 @pytest.mark.parametrize("does", ["fit", "output"])
 def test_thousands_of_signals_harm_nothing(where, kind, does):
-    signalled(where, kind, does, passes=300)
+    signalled(where, kind, does, passes=share(300))
 
 
 def test_a_stack_for_signals_is_given_once_to_each_thread_and_none_is_replaced():

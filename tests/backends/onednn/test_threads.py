@@ -12,6 +12,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.generic.window import Window
 from tests.backends.onednn.draws import Buffers, numbers
 from tests.backends.onednn.networks import data, network
+from tests.sweeps import share
 
 PATIENCE = 120  # seconds, after which something hangs
 FORKS = """
@@ -163,4 +164,4 @@ def test_forked_children_train():
 @pytest.mark.parametrize(("threads", "name"), [(1, "series"), (2, "normalised"), (2, "series"), (2, "vgg")])
 def test_250_forked_children_train(threads, name):
     """1,000 in all."""
-    forked(250, threads, name)
+    forked(share(250), threads, name)

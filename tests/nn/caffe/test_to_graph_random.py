@@ -6,8 +6,9 @@ import pytest
 import nd
 from nn.caffe.net import Net
 from tests.cases.random_caffe_nets import CLASSES, EXAMPLES, deployed, draw_net, fill, trained
+from tests.sweeps import share
 
-MANY = pytest.param(range(12, 400), marks=pytest.mark.slow, id="12-399")
+MANY = pytest.param(range(12, 12 + share(388)), marks=pytest.mark.slow, id="more")
 SEEDS = [*range(12)]
 
 

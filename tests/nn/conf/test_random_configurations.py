@@ -10,6 +10,7 @@ from nd.losses import LossMixtureDensity, LossSparseMCXENT
 from nn import MultiLayerNetwork
 from tests.cases.layers import make_features, make_labels
 from tests.cases.random_networks import draw
+from tests.sweeps import share
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's, where numbers drawn are extreme
 SEED = 99
@@ -108,7 +109,7 @@ def test_ten_configurations(tmp_path):
 
 @pytest.mark.slow
 def test_many_configurations(tmp_path):
-    count = int(os.environ.get("CONFIGURATIONS", "2000"))
+    count = int(os.environ.get("CONFIGURATIONS", share(2000)))
     accepted, trained = sweep(range(1000, 1000 + count), tmp_path / "model.zip")
     print(f"{count} configurations: {accepted} accepted, {trained} trained")
     assert accepted >= count // 3

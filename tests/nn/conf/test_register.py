@@ -22,6 +22,7 @@ from optimize.earlystopping import (
     MaxEpochsTerminationCondition,
 )
 from tests.cases import own_parts
+from tests.sweeps import share
 
 ROOT = pathlib.Path(__file__).parent.parent.parent.parent
 RNG = np.random.default_rng(7)
@@ -89,7 +90,7 @@ for path in sorted(folder.glob("*.zip")):
 
 @pytest.mark.slow
 def test_random_networks_with_own_parts_go_on_in_a_fresh_process(tmp_path, monkeypatch):
-    count = int(os.environ.get("CONFIGURATIONS", "2000")) // 10
+    count = int(os.environ.get("CONFIGURATIONS", share(2000))) // 10
     nd.set_backend("numpy")
     np.savez(tmp_path / "data.npz", x=X, y=Y)
     expected = {}

@@ -19,6 +19,7 @@ from tests.nn import passes
 from tests.nn.passes import LIBRARIES, PASSES, Unraisable, faults, in_force, made, whole
 from tests.nn.step.test_interrupted import interruptible_lines
 from tests.nn.step.test_interrupted_at_random import Alarm
+from tests.sweeps import share
 
 FOLDER = os.path.dirname(os.path.abspath(passes.__file__))
 STDLIB = os.path.dirname(threading.__file__)
@@ -99,7 +100,7 @@ def test_at_some_lines(name, tmp_path):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", PASSES)
 def test_at_most_lines(name, library, tmp_path):
-    check(name, library, 100, tmp_path)
+    check(name, library, share(100), tmp_path)
 
 
 # ---- at random moments
@@ -153,4 +154,4 @@ def check_at_random(name, library, count, path, seed=20261124):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", PASSES)
 def test_200_at_random_moments(name, library, tmp_path):
-    assert check_at_random(name, library, 200, tmp_path) > 100
+    assert check_at_random(name, library, share(200), tmp_path) > share(200) // 2

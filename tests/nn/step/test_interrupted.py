@@ -15,6 +15,7 @@ import nd
 from nd.dataset import AsyncDataSetIterator, DataSet, ListDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Listener, MaxNormConstraint
+from tests.sweeps import share
 
 RNG = np.random.default_rng(4)
 DATA = DataSet(RNG.normal(size=(14, 4)).astype(np.float32), np.eye(2, dtype=np.float32)[RNG.integers(0, 2, 14)])
@@ -172,7 +173,7 @@ def test_interrupted_at_many_lines(kind, tmp_path):
 def test_interrupted_at_most_lines(kind, tmp_path):
     lines_in_all = warmed(kind)
     last = range(lines_in_all - 60, lines_in_all + 1)
-    check_at(kind, [*range(1, last[0], max(1, lines_in_all // 400)), *last], tmp_path)
+    check_at(kind, [*range(1, last[0], max(1, lines_in_all // share(400))), *last], tmp_path)
 
 
 # ---- errors instead of Ctrl-C

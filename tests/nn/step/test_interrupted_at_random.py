@@ -14,6 +14,7 @@ from nn import MultiLayerNetwork
 from optimize import Listener
 from tests.nn.step.test_interrupted import KINDS, everything, threads
 from tests.nn.step.test_interrupted import interrupted as interrupted_at
+from tests.sweeps import share
 
 EPOCHS = 10
 BEGINNING = 3e-3  # seconds
@@ -218,6 +219,6 @@ def test_at_every_line_before_the_first_step_the_network_may_be_fitted_again():
 
 @pytest.mark.slow
 def test_500_interrupts_at_random_moments(tmp_path):
-    told = check(list(KINDS), 500, tmp_path / "checkpoint.zip")
-    assert told["in an update"] >= 50, told
+    told = check(list(KINDS), share(500), tmp_path / "checkpoint.zip")
+    assert told["in an update"] >= share(500) // 10, told
     print(told)

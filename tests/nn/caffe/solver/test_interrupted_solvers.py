@@ -20,6 +20,7 @@ from tests.cases.caffe_solvers import EVERYTHING, SETTINGS, least_squares, solve
 from tests.cells import every_row
 from tests.nn.caffe.solver.test_resume import everything
 from tests.nn.step.test_interrupted_at_random import Alarm
+from tests.sweeps import share
 
 STEPS = 30
 SEED = 20261128
@@ -101,8 +102,8 @@ def test_interrupts_at_random_moments(folder):
 
 @pytest.mark.slow
 def test_150_interrupts_at_random_moments(folder):
-    assert len(set(check(folder, text(), 100))) > 15
-    check(folder, text(iter_size=2), 50)
+    assert len(set(check(folder, text(), share(100)))) > share(100) // 7
+    check(folder, text(iter_size=2), share(50))
 
 
 def test_sigint_stops_a_solver_that_asks(folder):
