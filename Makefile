@@ -16,6 +16,12 @@ CUPY_CHECK ?=
 # For backends-check: the release of PyTorch, options of pytest.
 TORCH ?= 2.13.0
 BACKENDS_CHECK ?=
+# For onednn-check: what computes nothing, or the same whatever computes it.
+NOTHING_OF_ONEDNN := tests/fuzz tests/optimize tests/nd/dataset tests/nn/cli tests/nn/conf tests/nn/dl4j tests/nn/files \
+	tests/nn/onnx tests/test_architecture.py tests/test_architecture_page.py tests/test_articles.py \
+	tests/test_contributing.py tests/test_docs.py tests/test_gpu_check.py tests/test_import_cost.py tests/test_names.py \
+	tests/test_names_in_use.py tests/test_on_demand.py tests/test_packaging.py tests/test_public_interface.py \
+	tests/test_readme.py tests/test_typed_blocks.py tests/test_words.py
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -38,7 +44,7 @@ help:
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
-	@echo "make onednn-check  run the tests with oneDNN, where they otherwise take NumPy alone"
+	@echo "make onednn-check  run the tests of what computes with oneDNN, where they otherwise take NumPy alone"
 	@echo "make backends-check  run what runs on every backend on PyTorch's arrays. TORCH=2.12.0 another release"
 	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
 	@echo "make gpu-rehearsal  run gpu-check and its benchmark on a processor; the figures mean nothing"
@@ -51,7 +57,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal
 
 onednn-check: $(VENV)/test
-	ND_ONEDNN=1 $(BIN)/python -m pytest -n auto --dist=worksteal
+	ND_ONEDNN=1 $(BIN)/python -m pytest -n auto --dist=worksteal tests $(NOTHING_OF_ONEDNN:%=--ignore=%)
 
 test-slow: $(VENV)/test
 	SWEEP=$(SWEEP) $(BIN)/python -m pytest -n auto --dist=worksteal -m slow

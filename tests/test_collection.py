@@ -48,6 +48,13 @@ def test_bytes_are_no_part_of_an_id(pytestconfig):
     assert names == "payload"
 
 
+def test_tests_that_the_makefile_names_are_there():
+    """What is left out by a name that nothing has any more would run again, unnoticed."""
+    named = re.findall(r"tests/[\w/]+(?:\.py)?", (ROOT / "Makefile").read_text())
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 @pytest.mark.slow
 def test_ids_depend_on_neither_the_hash_seed_nor_the_clock_nor_the_folder(plugins, tmp_path):
     """Nor on ../shared: the copy has none beside it."""
