@@ -240,6 +240,15 @@ def caffe_reference():
 
 
 @pytest.fixture(scope="session")
+def keras_reference():
+    """The folder of models of Keras with what they compute: keras/ in ND_REFERENCE_DIR, or in ../shared/reference."""
+    folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "keras"
+    if not folder.is_dir():
+        raise Absent(f"the reference files of Keras are not at {folder}; set ND_REFERENCE_DIR")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def onnx_reference():
     """The folder of ONNX models with what they compute: onnx/ in ND_REFERENCE_DIR, or in ../shared/reference."""
     folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "onnx"
