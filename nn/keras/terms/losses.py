@@ -10,6 +10,7 @@ from nd.activations import Activation, Sigmoid, Softmax
 from nd.losses import Loss, LossBinaryXENT, LossMAE, LossMCXENT, LossMSE, LossSparseMCXENT
 
 from .loss_functions import EPSILON, LOSS_NAMES, KerasLoss, KerasSparseLoss
+from .malformed import or_none
 
 _ALIASES = {
     "bce": "binary_crossentropy", "cosine": "cosine_similarity", "cosine_proximity": "cosine_similarity",
@@ -60,6 +61,11 @@ def loss_of(
     `LossMCXENT` is p - y, Keras' p Σy - y. Source: Keras, keras.losses; KerasLossUtils. Differs: Java adds up what
     Keras averages, and knows no settings.
     """
+    return _loss_of(given, activation, outputs, places, weight) or LossReading(None, f"loss {given!r}")
+
+
+@or_none
+def _loss_of(given: Any, activation: Activation, outputs: int, places: int | None, weight: float) -> LossReading:
     name, config = _read(given)
     reduction = config.get("reduction") or "none"
     warnings = [] if reduction in _MEANS else [f"reduction={reduction!r} of loss {name!r}: examples are averaged"]

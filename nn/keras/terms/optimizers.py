@@ -18,6 +18,8 @@ from optimize.schedules import (
 )
 from optimize.updaters import AdaDelta, AdaGrad, Adam, AdaMax, AMSGrad, Nadam, Nesterovs, RmsProp, Sgd
 
+from .malformed import or_none
+
 Rate = float | Schedule
 Config = Mapping[str, Any]
 
@@ -56,6 +58,11 @@ def optimizer_of(given: Any) -> OptimizerReading:
     of beta 1 and corrects v. Gradients are clipped before penalties are added, in Keras after that. Source: Keras,
     keras.optimizers; KerasOptimizerUtils.
     """
+    return _optimizer_of(given) or OptimizerReading(None, {}, (f"optimizer {given!r}",))
+
+
+@or_none
+def _optimizer_of(given: Any) -> OptimizerReading:
     name = str(given.get("class_name") if isinstance(given, Mapping) else given)
     config: Config = (given.get("config") or {}) if isinstance(given, Mapping) else {}
     key = name.rpartition(">")[2].lower()
@@ -93,6 +100,7 @@ def _shortest(rate: float) -> float:
     return float(f"{rate:.7g}")
 
 
+@or_none
 def schedule_of(given: Config) -> Schedule | None:
     """Return the schedule that a configuration of Keras means; None where ours cannot say it.
 
