@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..networks.network import Network
 
 
-def graph_of(source: Source, configuration: Any = None) -> Network:
+def keras_graph_of(source: Source, configuration: Any = None) -> Network:
     """Return a model of Keras as a network that computes the same: a MultiLayerNetwork where it is a chain.
 
     Parameters and errors as `nn.keras.reading.read_keras`; a ConfigurationError says which layers have no counterpart.
@@ -19,3 +19,7 @@ def graph_of(source: Source, configuration: Any = None) -> Network:
     from .reading import read_keras
 
     return network_of(read_keras(source, configuration))
+
+
+graph_of = keras_graph_of
+"""The same, where the package already says what the file is."""
