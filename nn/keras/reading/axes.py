@@ -170,35 +170,26 @@ def _joined(arrays: list[_Turned], first: bool = False) -> _Turned:
 
 
 def _is_cudnn(class_name: str, arrays: Sequence[_Turned]) -> bool:
-    """Tell whether an LSTM's bias is CuDNN's, which has one for each of its two products."""
-    if class_name != "LSTM" or len(arrays) != 3:
+    """Tell whether a bias is CuDNN's, which has one for each of its two products."""
+    if class_name not in _CUDNN_GATES or len(arrays) != 3 or not arrays[1].shape:
         return False
-    return len(arrays[1].shape) == 2 and arrays[2].shape == (8 * arrays[1].shape[0],)
+    return arrays[2].shape == (2 * _CUDNN_GATES[class_name] * arrays[1].shape[0],)
 
 
 def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
     """Return the weights of Keras' own layer: kernels are turned gate by gate, an LSTM's biases are added."""
-    if len(arrays) != 3 or any(len(array.shape) != 2 for array in arrays[:2]):
-        raise FormatError(f"{class_name} of CuDNN must have 3 weights, got {[list(array.shape) for array in arrays]}.")
     kernel, recurrent, bias = arrays
-    units = recurrent.shape[0]
-    gates = _CUDNN_GATES[class_name]
-    if (recurrent.shape[1], kernel.shape[1], bias.shape) != (gates * units, gates * units, (2 * gates * units,)):
+    units, gates = recurrent.shape[0], _CUDNN_GATES[class_name]
+    if (recurrent.shape, kernel.shape[1:]) != ((units, gates * units), (gates * units,)):
         raise FormatError(f"{class_name} of CuDNN must have one size, got {[list(array.shape) for array in arrays]}.")
-    inputs = kernel.shape[0]
 
-    def gate(array: _Turned, shape: tuple[int, int]) -> Callable[[], HostArray]:
-        """Return the kernels, of each gate that of ``[units, n]`` in C's order."""
+    def by_gates(array: _Turned, rows: int) -> Callable[[], HostArray]:
+        """Return what reads a kernel ``[rows, gates * units]``; CuDNN has ``[units, rows]`` of each gate in its place."""
 
         def read() -> HostArray:
-            rows, columns = shape
-            whole = array.read()
+            parts = [array.read()[:, at * units : (at + 1) * units] for at in range(gates)]
             with nd.use_backend("numpy"):
-                parts = [
-                    nd.create(whole[:, at * units : (at + 1) * units].T.reshape((rows, columns), order="F"))
-                    for at in range(gates)
-                ]
-                return nd.concat(parts, axis=-1)
+                return nd.concat([nd.create(part.T.reshape((rows, units), order="F")) for part in parts], axis=-1)
 
         return read
 
@@ -208,7 +199,7 @@ def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
 
     shape = (gates * units,) if class_name == "LSTM" else (2, gates * units)
     return [
-        _Turned(kernel.shape, gate(kernel, (inputs, units))),
-        _Turned(recurrent.shape, gate(recurrent, (units, units))),
+        _Turned(kernel.shape, by_gates(kernel, kernel.shape[0])),
+        _Turned(recurrent.shape, by_gates(recurrent, units)),
         _Turned(shape, biases),
     ]
