@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nd.files.reading import Source
+from nd.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from ..networks.network import Network
-
-
-def keras_graph_of(source: Source, configuration: Source | None = None, isolated: bool = True) -> Network:
-    """Return a model of Keras as a network that computes the same: a MultiLayerNetwork where it is a chain.
-
-    Parameters and errors as `nn.keras.reading.read_keras`; a ConfigurationError says which layers have no counterpart.
-    """
-    from .into.recognition import network_of
-    from .reading import read_keras
-
-    return network_of(read_keras(source, configuration, isolated))
-
-
-graph_of = keras_graph_of
-"""The same, where the package already says what the file is."""
+    from .into.registered import register_layer as register_layer
+    from .loading import graph_of as graph_of
+    from .loading import keras_graph_of as keras_graph_of
+    from .model import KerasLayer as KerasLayer
+    from .model import Weight as Weight
+else:
+    _NAMES = {
+        "into.registered": "register_layer",
+        "loading": "graph_of keras_graph_of",
+        "model": "KerasLayer Weight",
+    }
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
+    __all__ = sorted(" ".join(_NAMES.values()).split())
