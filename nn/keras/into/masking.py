@@ -108,6 +108,14 @@ def with_mask(piece: Piece, made: Value) -> Value:
     return made._replace(mask=mask)
 
 
+def average_of_counted(piece: Piece, value: Value, mask: str) -> str:
+    """Add the mean ``[N, C]`` of the steps that count."""
+    equation = "nct,nt->nc" if channels_last(value.data_format) else "ntc,nt->nc"
+    total = piece.add(OnnxVertex("Einsum", {"equation": equation}), [value.node, mask], part="sum")
+    count = piece.add(OnnxVertex("ReduceSum", {"keepdims": 1}, {1: [1]}), mask, part="count")
+    return piece.add(OnnxVertex("Div"), [total, count])
+
+
 # ---- series without the steps that do not count
 
 
