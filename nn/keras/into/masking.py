@@ -22,8 +22,7 @@ PASSED_ON = frozenset(
     }
 )  # fmt: skip
 """Classes behind which a mask of what comes in holds, where they give series."""
-OBEYED = frozenset({"Bidirectional", "Dense", "GRU", "LSTM", "RNN", "SimpleRNN", "TimeDistributed"})
-COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D", "GlobalAveragePooling1D"})
+COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D"})
 """Classes whose numbers depend on a mask, and which leave it aside here."""
 
 
