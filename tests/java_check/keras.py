@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,9 @@ class Case(NamedTuple):
     is_sequential : bool
     inputs, outputs : tuple of array
         In the axes of the file; none of a configuration.
+    is_drawn_plainly : bool
+        Java reads a copy without orthogonal initialisers, which its operation may never end to draw; the weights of
+        the file take the place of what is drawn.
     """
 
     name: str
@@ -34,6 +38,7 @@ class Case(NamedTuple):
     is_sequential: bool
     inputs: tuple[np.ndarray, ...] = ()
     outputs: tuple[np.ndarray, ...] = ()
+    is_drawn_plainly: bool = False
 
 
 def cases(reference: Path) -> list[Case]:
@@ -44,23 +49,33 @@ def cases(reference: Path) -> list[Case]:
         path for path in sorted(reference.glob("dl4j/*/*_config.json"))
         if not path.with_name(path.name.replace("_config.json", "_model.h5")).exists()
     ]  # fmt: skip
-    return zoo + models + [Case(path.stem, path, _is_sequential(path.read_text())) for path in alone]
+    plainly = [
+        case._replace(name=f"{case.name}, drawn plainly", is_drawn_plainly=True)
+        for case in models
+        if b"Orthogonal" in case.path.read_bytes()
+    ]
+    return zoo + models + plainly + [Case(path.stem, path, _is_sequential(path.read_text())) for path in alone]
 
 
 def _of_zoo(path: Path) -> Case:
     with h5py.File(path) as file, np.load(path.with_suffix(".npz")) as arrays:
         inputs, outputs = (tuple(arrays[name] for name in sorted(arrays) if name[0] == kind) for kind in "xy")
-        return Case(path.stem, path, _is_sequential(file.attrs["model_config"]), inputs, outputs)
+        return Case(path.stem, path, _is_sequential(_text(file)), inputs, outputs)
 
 
 def _with_outputs(path: Path) -> Case:
     name = path.name.removesuffix("_model.h5")
     with h5py.File(path) as file, h5py.File(path.with_name(f"{name}_inputs_and_outputs.h5")) as arrays:
         inputs, outputs = (tuple(part[()] for part in arrays[kind].values()) for kind in ("inputs", "outputs"))
-        return Case(name, path, _is_sequential(file.attrs["model_config"]), inputs, outputs)
+        return Case(name, path, _is_sequential(_text(file)), inputs, outputs)
 
 
-def _is_sequential(configuration: str | bytes) -> bool:
+def _text(file: h5py.File) -> str:
+    text = file.attrs["model_config"]
+    return text.decode() if isinstance(text, bytes) else text
+
+
+def _is_sequential(configuration: str) -> bool:
     return json.loads(configuration)["class_name"] == "Sequential"
 
 
@@ -69,7 +84,12 @@ def write(case: Case, folder: Path) -> None:
     folder.mkdir(parents=True)
     what = "model" if case.path.suffix == ".h5" else "configuration"
     (folder / ("sequential.txt" if case.is_sequential else "functional.txt")).write_text(what)
-    shutil.copy(case.path, folder / ("model.h5" if what == "model" else "config.json"))
+    copy = shutil.copyfile(case.path, folder / ("model.h5" if what == "model" else "config.json"))
+    if case.is_drawn_plainly:
+        with h5py.File(copy, "r+") as file:
+            file.attrs["model_config"] = re.sub(
+                r'\{"class_name": "Orthogonal", "config": \{[^}]*\}\}', '{"class_name": "Ones", "config": {}}', _text(file)
+            )
     for number, array in enumerate(case.inputs):
         np.save(folder / f"x{number}.npy", array.astype("float32"))
 
