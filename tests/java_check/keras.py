@@ -27,7 +27,8 @@ class Case(NamedTuple):
         A model (.h5), or a configuration (.json).
     is_sequential : bool
     inputs, outputs : tuple of array
-        In the axes of the file; none of a configuration.
+        In the axes of the file; none of a configuration. Deeplearning4j's files have outputs of training too, in which
+        dropout has its part: these are those of inference.
     is_drawn_plainly : bool
         Java reads a copy without orthogonal initialisers, which its operation may never end to draw; the weights of
         the file take the place of what is drawn.
@@ -66,7 +67,7 @@ def _of_zoo(path: Path) -> Case:
 def _with_outputs(path: Path) -> Case:
     name = path.name.removesuffix("_model.h5")
     with h5py.File(path) as file, h5py.File(path.with_name(f"{name}_inputs_and_outputs.h5")) as arrays:
-        inputs, outputs = (tuple(part[()] for part in arrays[kind].values()) for kind in ("inputs", "outputs"))
+        inputs, outputs = (tuple(part[()] for part in arrays[kind].values()) for kind in ("inputs", "predictions"))
         return Case(name, path, _is_sequential(_text(file)), inputs, outputs)
 
 

@@ -167,6 +167,8 @@ class Drawer:
     def recurrent(self, units: int, **settings: Any) -> Any:
         """Return a recurrent layer, not yet called."""
         settings |= {"use_bias": self.happens(0.9), "activation": self.one_of(LIMITED[:3])}
+        if self.happens(0.8):
+            settings["recurrent_initializer"] = "glorot_uniform"  # the orthogonal one takes JAX a second
         if self.happens(0.6):
             gates = self.one_of(("sigmoid", "sigmoid", "hard_sigmoid"))
             return self.layers.LSTM(units, recurrent_activation=gates, **settings)
