@@ -15,6 +15,7 @@ from nd.files.zips import ZipFile
 
 ZIP, NPZ, SAFETENSORS, ONNX = "zip", "npz", "safetensors", "onnx"
 CAFFEMODEL, PROTOTXT, HDF5, JSON = "caffemodel", "prototxt", "hdf5", "json"
+KERAS = "keras"
 ARRAYS = (NPZ, SAFETENSORS)
 """Kinds of files of named arrays."""
 

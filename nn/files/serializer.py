@@ -43,7 +43,8 @@ UPDATER_STATE = "updaterState.bin"
 NORMALIZER = "normalizer.bin"
 
 ONNX_ENDING = ".onnx"
-"""Ending of names of such models."""
+KERAS_ENDING = ".keras"
+"""Endings of names of such models."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
