@@ -33,7 +33,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a model zip of Deeplearning4j, .npz, .safetensors, .onnx, or .keras and .h5 of Keras",
+        help="a model zip of Deeplearning4j, .npz, .safetensors, .onnx, or of Keras .keras and .h5",
     )
     parser.add_argument(
         "--configuration",

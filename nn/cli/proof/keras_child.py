@@ -17,6 +17,8 @@ from nd.files.npy import read_npy, write_npy
 
 _CONFIGURATION, _PREFIX = "config.json", "keras"
 _BUILT_IN = frozenset({None, "builtins"})
+_GRAPH, _DEPTHS, _USES = "_functional", "_nodes_by_depth", "_inbound_nodes"
+"""Attributes of Keras' models and layers that tell which call is which: nothing public does."""
 _MAGIC = b"PK"  # of archives
 _MOST_JSON = 64 << 20  # bytes
 
@@ -118,12 +120,12 @@ class _Listening:
 
 def _calls(keras: Any, model: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield name and layer of all calls in the order in which Keras makes them: ``"dense"``, ``"encoder/dense#2"``."""
-    graph = getattr(model, "_functional", None) or model  # of a Sequential
-    depths = graph._nodes_by_depth
+    graph = getattr(model, _GRAPH, None) or model  # of a Sequential
+    depths = getattr(graph, _DEPTHS)
     nodes = [node for depth in sorted(depths, reverse=True) for node in depths[depth] if not node.is_input]
     for node in nodes:
         layer = node.operation
-        uses = [one for one in layer._inbound_nodes if any(one is other for other in nodes)]
+        uses = [one for one in getattr(layer, _USES) if any(one is other for other in nodes)]
         number = next(place for place, one in enumerate(uses, 1) if one is node)
         name = before + layer.name + (f"#{number}" if number > 1 else "")
         if isinstance(layer, keras.Model):

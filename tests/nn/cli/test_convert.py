@@ -275,7 +275,7 @@ def test_options_that_do_not_go_with_a_file(folder, capsys):
         ("model.zip", "a.onnx", "--prototxt", "net.prototxt"): "--prototxt goes with weights of Caffe",
         ("model.zip", "a.onnx", "--configuration", "conf.json"): "--configuration goes with .npz and .safetensors",
         ("arrays.npz", "a.zip", "--configuration", "net.caffemodel"): "must be a text of JSON",
-        ("model.zip", "a.h5"): "OUT must end in .zip, .bin, .npz, .safetensors or .onnx, got 'a.h5'",
+        ("model.zip", "a.h5"): "OUT must end in .zip, .bin, .npz, .safetensors, .onnx or .keras, got 'a.h5'",
         ("model.zip", "a.onnx", "--json", "b.json"): "--json is for a proof, got none. Add --proof N.",
         ("model.zip", "a.onnx", "--proof", "3", "--json", "b.zip"): "expected a name for JSON",
         ("model.zip", "a.onnx", "--proof-inputs", "none.npz"): "none.npz: No such file",
