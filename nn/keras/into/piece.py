@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from nd import ConfigurationError
+from nd.activations import Activation
 from nd.typing import HostArray
 
 from ...conf.growing import GrowingGraph
+from ...layers import ActivationLayer
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
 from ..model import KerasCall, KerasModel
+from .spelling import activation_of
 
 Arrays = dict[str, Callable[[], HostArray]]
 """Parameter of a vertex -> what reads it from the file."""
@@ -141,7 +144,62 @@ class Piece:
         """Return the parameters of a vertex, those that there are."""
         return {name: read for name, read in named.items() if read is not None}
 
+    # ---- what every layer may say
+
+    def activation(self, name: str = "activation") -> Activation:
+        """Return the activation that a setting means, identity where it is left out."""
+        return activation_of(self.get(name), self.version)
+
+    def trained(self, kernel: str = "kernel", bias: str = "bias") -> dict[str, Any]:
+        """Return how a layer's parameters start and are held: initialisers, regularisers, constraints.
+
+        Parameters
+        ----------
+        kernel, bias : str
+            What Keras calls the parameters: ``"kernel"`` reads ``kernel_initializer``, ...
+        """
+        for what in (kernel, bias):
+            for kind in ("initializer", "regularizer", "constraint"):
+                self.get(f"{what}_{kind}")
+        return {}
+
     # ---- what comes out
+
+    def add_layer(
+        self,
+        kind: Any,
+        shape: Sequence[int | None],
+        data_format: str | None = None,
+        arrays: Arrays | None = None,
+        around: Callable[[Any], Any] | None = None,
+        **settings: Any,
+    ) -> Value:
+        """Add a layer that may have an activation, with what Keras says of it and of the parameters.
+
+        Parameters
+        ----------
+        kind : class of layers
+            With an activation, and with parameters W and b.
+        shape : sequence of int or None
+            Of what it gives, in Keras, without the axis of examples.
+        data_format : str, optional
+            Of the layer, where it has such, and of what it gives.
+        arrays : Arrays, optional
+        around : callable, optional
+            Puts the layer into another one: ``lambda conf: TimeDistributed(conf, data_format="NWC")``.
+        **settings
+            Of the layer.
+        """
+        if data_format in kind.formats and "data_format" in kind.__dataclass_fields__:
+            settings["data_format"] = data_format
+        conf = kind(**{"activation": self.activation(), **self.trained(), **settings})
+        node = self.add(conf if around is None else around(conf), self.value.node, arrays)
+        return self.give(node, shape, data_format)
+
+    def activated(self, value: Value, activation: Activation, part: str = "") -> Value:
+        """Add an activation behind something."""
+        return value._replace(node=self.add(ActivationLayer(activation), value.node, part=part))
+
 
     def add(self, conf: Any, nodes: Sequence[str] | str, arrays: Arrays | None = None, part: str = "") -> str:
         """Add a vertex under the name of the call, or of a part of it: ``"conv1"``, ``"conv1/relu"``."""
