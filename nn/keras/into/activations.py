@@ -61,7 +61,7 @@ def prelu(piece: Piece) -> Value:
     conf = PReLULayer(
         input_shape=whole,
         shared_axes=shared or None,
-        **piece.trained("alpha", None, "W"),
+        **piece.trained("alpha", None),
     )
     node = piece.add(conf, value.node, piece.arrays(W=piece.weight("alpha")))
     return value._replace(node=node)
