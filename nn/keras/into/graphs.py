@@ -1,85 +1,136 @@
-"""A draft as a network: outputs get a loss, parameters their numbers."""
+"""A draft as a network: a chain or a graph, the types of its inputs, its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
-from nd.activations import Activation, Sigmoid, Softmax
 from nd.checks import describe_shape
 
+from ...conf.graph import node_label
 from ...conf.network import NeuralNetConfiguration
 from ...conf.nodes import NetworkConfiguration
-from ...layers import (
-    ActivationLayer,
-    Cnn3DLossLayer,
-    CnnLossLayer,
-    DenseLayer,
-    LossLayer,
-    OutputLayer,
-    RnnLossLayer,
-    RnnOutputLayer,
-    TimeDistributed,
-)
-from ...layers.base import LayerConf
+from ...conf.output_layers import check_output_layers
+from ...layers import LayerConf
 from ...networks.graph import ComputationGraph
 from ...networks.multilayer import MultiLayerNetwork
-from ...terms.data_formats import channels_last
+from ...networks.network import Network
+from ...onnx.vertices import OnnxVertex
+from ...terms.data_formats import axes_outward, channels_last
 from ...terms.input_type import InputType
 from ...vertices import PreprocessorVertex
+from .ends import settings_of, with_loss
 from .piece import Value
 
 if TYPE_CHECKING:
-    from ...networks.network import Network
     from .recognition import Recognition
 
-LOSSES = {1: LossLayer, 2: RnnLossLayer, 3: CnnLossLayer, 4: Cnn3DLossLayer}
-"""Axes of an output, without that of the examples -> layer with a loss."""
+
+class Configured(NamedTuple):
+    """A network's configuration.
+
+    Attributes
+    ----------
+    conf : NetworkConfiguration
+    names : dict of str -> str
+        Node of the network -> vertex of the draft.
+    unlike_inputs : set of str
+        Inputs that users see in another format than their readers were told.
+    is_unlike : bool
+        Whether vertices are so.
+    """
+
+    conf: Any
+    names: Mapping[str, str]
+    unlike_inputs: frozenset[str]
+    is_unlike: bool
 
 
-def network_of_recognition(made: Recognition) -> Network:
-    """Return the network of a draft on the current backend."""
+def configured(made: Recognition) -> Configured:
+    """Return the configuration of a draft."""
     draft = made.draft
     values = [made.values[name] for name in made.model.outputs]
     needed = draft.above([value.node for value in values])
     draft.nodes = {name: node for name, node in draft.nodes.items() if name in needed}
-    outputs = [_with_loss(made, value) for value in values]
+    if made.is_plain:
+        values = _turned_back(made, values)
+    outputs: list[str] = []
+    for name, value in zip(made.model.outputs, values, strict=True):
+        outputs.append(with_loss(made, name, value, outputs))
+    base = _base(made, outputs)
     chain = _chain(made, outputs)
-    base = NeuralNetConfiguration(activation="identity", dtype=made.model.dtype)
     if chain is None:
-        conf: Any = _graph_conf(made, base, outputs)
-        network: Any = ComputationGraph(conf)
+        conf: NetworkConfiguration = _graph_conf(made, base, outputs)
         names = {node.name: node.name for node in conf.nodes}
     else:
         conf = _chain_conf(made, base, chain)
-        network = MultiLayerNetwork(conf)
         layers = [name for name in chain if isinstance(draft.nodes[name][0], LayerConf)]
         names = {str(number): name for number, name in enumerate(layers)}
-    return _filled(made, network, names)
+    return Configured(conf, names, *_unlike(made, conf, names))
 
 
-def _chain(made: Recognition, outputs: list[str]) -> list[str] | None:
-    """Return the vertices of a chain of layers; None where it is none."""
-    nodes = made.draft.nodes
-    if not made.model.is_sequential or len(outputs) != 1 or len(made.draft.inputs) != 1:
+def _base(made: Recognition, outputs: Sequence[str]) -> NeuralNetConfiguration:
+    """Return the settings of the network; whether loss and activation fit together is looked at where they do."""
+    ends = {name: made.draft.nodes[name][0] for name in outputs}
+    try:
+        check_output_layers((node_label(name, conf), conf) for name, conf in ends.items())
+        fit = True
+    except nd.ConfigurationError:
+        fit = False
+    settings = {"activation": "identity", "dtype": made.model.dtype, "validate_output_layer_config": fit}
+    return NeuralNetConfiguration(**{**settings, **settings_of(made.model)})
+
+
+def _unlike(made: Recognition, conf: NetworkConfiguration, names: Mapping[str, str]) -> tuple[frozenset[str], bool]:
+    """Return which inputs the network's rules see in other formats than the draft, and whether vertices are such."""
+    formats = conf.formats
+    behind = {names[node.name]: tag for node, tag in zip(conf.nodes, formats.behind, strict=True)}
+    inputs = zip(made.draft.inputs.items(), formats.inputs, strict=True)
+    unlike = frozenset(name for (name, value), tag in inputs if not _alike(value, tag))
+    made_of = [value for value in made.values.values() if value.node in behind]
+    return unlike, any(not _alike(value, behind[value.node]) for value in made_of)
+
+
+def _alike(value: Value, tag: str | None) -> bool:
+    rank = len(value.shape) + 1
+    return axes_outward(tag, rank) == axes_outward(value.data_format, rank)
+
+
+def _turned_back(made: Recognition, values: Sequence[Value]) -> list[Value]:
+    """Return outputs whose arrays lie as they do in Keras, and are seen so behind a vertex."""
+    turned = []
+    for value in values:
+        if channels_last(value.data_format) and len(value.shape) > 1:
+            perm = list(axes_outward(value.data_format, len(value.shape) + 1))
+            conf = OnnxVertex("Transpose", {"perm": perm})
+            node = made.draft.add(f"{value.node}/output", conf, [value.node])
+            value = value._replace(node=node, data_format=None)
+        turned.append(value)
+    return turned
+
+
+# ---- a chain
+
+
+def _chain(made: Recognition, outputs: Sequence[str]) -> list[str] | None:
+    """Return the vertices of a chain of layers, in their order; None where it is none."""
+    nodes, inputs = made.draft.nodes, list(made.draft.inputs)
+    if not made.model.is_sequential or len(outputs) != 1 or len(inputs) != 1:
         return None
-    names, before = list(nodes), list(made.draft.inputs)[0]
+    names, before = list(nodes), inputs[0]
     for at, name in enumerate(names):
         conf, *sources = nodes[name]
-        placed = isinstance(conf, PreprocessorVertex) and at + 1 < len(names) and _is_layer(nodes[names[at + 1]])
-        if sources != [before] or not (isinstance(conf, LayerConf) or placed):
+        joins = isinstance(conf, PreprocessorVertex) and at + 1 < len(names)
+        joins = joins and isinstance(nodes[names[at + 1]][0], LayerConf)
+        if sources != [before] or not (isinstance(conf, LayerConf) or joins):
             return None
         before = name
-    return names if names else None
+    return names
 
 
-def _is_layer(node: tuple[Any, ...]) -> bool:
-    return isinstance(node[0], LayerConf)
-
-
-def _chain_conf(made: Recognition, base: NeuralNetConfiguration, chain: list[str]) -> NetworkConfiguration:
+def _chain_conf(made: Recognition, base: NeuralNetConfiguration, chain: Sequence[str]) -> NetworkConfiguration:
     layers: list[Any] = []
     preprocessors: dict[int, Any] = {}
     for name in chain:
@@ -92,84 +143,64 @@ def _chain_conf(made: Recognition, base: NeuralNetConfiguration, chain: list[str
     return base.list(*layers, input_type=_type_of(value), preprocessors=preprocessors)
 
 
-def _graph_conf(made: Recognition, base: NeuralNetConfiguration, outputs: list[str]) -> NetworkConfiguration:
+# ---- a graph
+
+
+def _graph_conf(made: Recognition, base: NeuralNetConfiguration, outputs: Sequence[str]) -> NetworkConfiguration:
     """Return the configuration, with the types of all inputs where all their sizes are known."""
     draft = made.draft
     needed = draft.above(outputs)
     types = {name: _type_of(value) for name, value in draft.inputs.items()}
     unread: dict[str, Any] = {"allow_disconnected": not needed.issuperset(types)}
-    given: Any = types if all(types.values()) else list(types)
-    return base.graph(given, draft.nodes, outputs, **unread)
+    if all(types.values()):
+        try:
+            return base.graph(types, draft.nodes, outputs, **unread)
+        except nd.NdError:  # of arrays that InputType does not know
+            if not any(isinstance(conf, OnnxVertex) for conf, *_ in draft.nodes.values()):
+                raise
+    return base.graph(list(types), draft.nodes, outputs, **unread)
 
 
 def _type_of(value: Value) -> InputType | None:
-    """Return the type of an input, None where its sizes are open."""
-    shape, formatted = value.shape, {"data_format": value.data_format}
-    *places, channels = shape if channels_last(value.data_format) or len(shape) < 2 else (*shape[1:], shape[0])
-    if channels is None or not 0 < len(shape) < 5:
+    """Return the type of an input, None where its sizes are open or its axes the order of no format."""
+    shape: Any = value.shape
+    if not 0 < len(shape) < 5:
         return None
     if len(shape) == 1:
-        return InputType.feed_forward(channels)
-    if len(shape) == 2:
-        return InputType.recurrent(channels, places[0], **formatted)
-    if None in places:
+        return None if shape[0] is None else InputType.feed_forward(shape[0])
+    if value.data_format is None:
         return None
+    *places, channels = shape if channels_last(value.data_format) else (*shape[1:], shape[0])
+    if channels is None or (None in places and len(shape) > 2):
+        return None
+    if len(shape) == 2:
+        return InputType.recurrent(channels, places[0], value.data_format)
     make: Any = InputType.convolutional if len(shape) == 3 else InputType.convolutional3d
-    return make(*places, channels, **formatted)
+    return make(*places, channels, value.data_format)
 
 
-def _with_loss(made: Recognition, value: Value) -> str:
-    """Let an output have a loss; return its vertex."""
-    draft, name = made.draft, value.node
-    if name in draft.inputs or len(value.shape) not in LOSSES:
-        return name
-    conf, *sources = draft.nodes[name]
-    inside = conf.layer if isinstance(conf, TimeDistributed) else conf
-    is_read = any(name in node[1:] for node in draft.nodes.values())
-    activation = getattr(inside, "activation", None)
-    loss = _loss_of(activation, value.shape[-1])
-    if type(inside) is DenseLayer and not is_read:
-        kind: Any = OutputLayer if inside is conf else RnnOutputLayer
-        given = {key: item for key, item in vars(inside).items() if key not in ("has_layer_norm", "runtime")}
-        if inside is not conf:
-            given["data_format"] = conf.data_format
-        draft.nodes[name] = (kind(**given, loss=loss), *sources)
-        return name
-    if isinstance(conf, ActivationLayer) and not is_read:
-        draft.nodes[name] = (_loss_layer(value, loss, activation), *sources)
-        return name
-    return draft.add(f"{name}/loss", _loss_layer(value, loss), [name])
+# ---- parameters
 
 
-def _loss_layer(value: Value, loss: Any, activation: Any = "identity") -> Any:
-    settings = {"data_format": value.data_format} if len(value.shape) > 1 and value.data_format else {}
-    return LOSSES[len(value.shape)](loss=loss, activation=activation, **settings)
-
-
-def _loss_of(activation: Activation | None, n_out: int | None = None) -> str:
-    """Return the loss that goes with an output's activation."""
-    if isinstance(activation, Softmax) and n_out != 1:
-        return "mcxent"
-    return "xent" if isinstance(activation, Sigmoid) else "mse"
-
-
-def _filled(made: Recognition, network: Any, names: Mapping[str, str]) -> Network:
+def network_of_configuration(made: Recognition, built: Configured) -> Network:
     """Return the network with the parameters of the file; those that it has not are drawn."""
-    arrays, dtype = made.draft.arrays, network.conf.dtype
-    layout = network.conf.layout()
-    if all(view.spec.name in arrays.get(names[view.name], {}) for view in layout.views):
-        vector: Any = nd.create_uninitialized(1, layout.length, dtype=dtype)
+    conf, arrays = built.conf, made.draft.arrays
+    network: Any = (MultiLayerNetwork if hasattr(conf, "layers") else ComputationGraph)(conf)
+    layout = conf.layout()
+    given = {view.key: arrays.get(built.names[view.name], {}).get(view.spec.name) for view in layout.views}
+    if None in given.values():
+        vector: Any = network.init().params()
     else:
-        vector = network.init().params()
+        vector = nd.create_uninitialized(1, layout.length, dtype=conf.dtype)  # each view of it is assigned
     for view in layout.views:
-        read = arrays.get(names[view.name], {}).get(view.spec.name)
+        read = given[view.key]
         if read is None:
             continue
-        given, target = nd.as_array(read(), dtype), view.of(vector)
-        if tuple(given.shape) != tuple(target.shape):
+        array, target = nd.as_array(read(), conf.dtype), view.of(vector)
+        if tuple(array.shape) != tuple(target.shape):
             raise nd.ShapeError(
-                f"load: {view.key} must be {describe_shape(target.shape)}, got {describe_shape(given.shape)}. Is the "
+                f"load: {view.key} must be {describe_shape(target.shape)}, got {describe_shape(array.shape)}. Is the "
                 "file damaged?"
             )
-        nd.assign(target, given)
+        nd.assign(target, array)
     return network if network.init_done else network.init(vector, clone=False)

@@ -36,6 +36,14 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 """Settings that change no output, or are read elsewhere."""
+SILENT = frozenset(
+    {
+        "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Dropout", "ELU",
+        "GaussianDropout", "GaussianNoise", "InputLayer", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU",
+        "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract", "ThresholdedReLU",
+    }
+)  # fmt: skip
+"""Classes whose layers take any format and say none."""
 
 
 class NotSaid(ConfigurationError):
@@ -231,6 +239,23 @@ class Piece:
         LOGGER.warning("%s: %r (%s): %s.", self.model.file, self.call.name, self.layer.class_name, what)
 
     # ---- order of axes
+
+    def format_behind(self, places: int) -> str | None:
+        """Return the format of so many axes of places that the first layer behind the call says, None where none does.
+
+        It is what a ReshapeVertex is told; where this foresees another one than it is told, all is drawn again, plain.
+        """
+        if places not in FORMATS:
+            return None
+        reached = {self.call.name}
+        for call in self.model.calls:
+            if reached.isdisjoint(call.inputs):
+                continue
+            if call.layer.class_name not in SILENT or (call.layer.class_name == "BatchNormalization" and places == 2):
+                last = call.layer.config.get("data_format") in (None, "channels_last", "tf")
+                return FORMATS[places][last]
+            reached.add(call.name)
+        return None
 
     def opened(self, value: Value, part: str = "open") -> Value:
         """Return a value whose array lies as it does in Keras, behind a vertex that turns it where it does not."""

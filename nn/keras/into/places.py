@@ -57,11 +57,7 @@ def entering(piece: Piece, count: int) -> Places:
     piece.need(len(value.shape) == count + 1, f"its input must have {count + 2} axes, got {len(value.shape) + 1}")
     *sizes, channels = value.shape if channels_last(data_format) else (*value.shape[1:], value.shape[0])
     piece.need(channels is not None, "its number of channels is open")
-    node = value.node
-    if value.data_format not in (None, data_format):  # Keras takes other axes for the channels
-        outward, inward = axes_outward(value.data_format, count + 2), axes_inward(data_format, count + 2)
-        order = [outward[axis] for axis in inward]
-        node = piece.add(OnnxVertex("Transpose", {"perm": order}), node, part="order")
+    node = piece.formatted(value, data_format, "order").node
     return Places(node, data_format, int(channels or 0), tuple(sizes))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 
 from nd import ConfigurationError
@@ -11,6 +11,7 @@ from ...conf.growing import GrowingGraph
 from ...networks.network import Network
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
 from ..model import InputSpec, KerasCall, KerasModel
+from .graphs import configured, network_of_configuration
 from .piece import NotSaid, Piece, Value
 
 CONVERTERS = {
@@ -19,19 +20,44 @@ CONVERTERS = {
     "Add": "merging:element_wise",
     "AlphaDropout": "noise:alpha_dropout",
     "Average": "merging:element_wise",
+    "AveragePooling1D": "poolings:pooling",
+    "AveragePooling2D": "poolings:pooling",
+    "AveragePooling3D": "poolings:pooling",
     "BatchNormalization": "normalization:batch_normalization",
     "Concatenate": "merging:concatenate",
+    "Conv1D": "convolutions:convolution",
+    "Conv1DTranspose": "transposed:transposed_convolution",
+    "Conv2D": "convolutions:convolution",
+    "Conv2DTranspose": "transposed:transposed_convolution",
+    "Conv3D": "convolutions:convolution",
+    "Conv3DTranspose": "transposed:transposed_convolution",
+    "Cropping1D": "padding:cropping",
+    "Cropping2D": "padding:cropping",
+    "Cropping3D": "padding:cropping",
     "Dense": "dense:dense",
+    "DepthwiseConv1D": "depthwise:depthwise",
+    "DepthwiseConv2D": "depthwise:depthwise",
     "Dot": "merging:dot",
     "Dropout": "noise:dropout",
     "ELU": "activations:elu",
     "Flatten": "shapes:flatten",
     "GaussianDropout": "noise:gaussian_dropout",
     "GaussianNoise": "noise:gaussian_noise",
+    "GlobalAveragePooling1D": "poolings:global_pooling",
+    "GlobalAveragePooling2D": "poolings:global_pooling",
+    "GlobalAveragePooling3D": "poolings:global_pooling",
+    "GlobalMaxPooling1D": "poolings:global_pooling",
+    "GlobalMaxPooling2D": "poolings:global_pooling",
+    "GlobalMaxPooling3D": "poolings:global_pooling",
     "InputLayer": "shapes:same",
     "LRN": "normalization:lrn",
     "LayerNormalization": "normalization:layer_normalization",
     "LeakyReLU": "activations:leaky_relu",
+    "LocallyConnected1D": "locally_connected:locally_connected",
+    "LocallyConnected2D": "locally_connected:locally_connected",
+    "MaxPooling1D": "poolings:pooling",
+    "MaxPooling2D": "poolings:pooling",
+    "MaxPooling3D": "poolings:pooling",
     "Maximum": "merging:element_wise",
     "Minimum": "merging:minimum",
     "Multiply": "merging:element_wise",
@@ -40,6 +66,8 @@ CONVERTERS = {
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
     "Reshape": "shapes:reshape",
+    "SeparableConv1D": "depthwise:separable",
+    "SeparableConv2D": "depthwise:separable",
     "Softmax": "activations:softmax",
     "SpatialDropout1D": "noise:spatial_dropout",
     "SpatialDropout2D": "noise:spatial_dropout",
@@ -47,6 +75,12 @@ CONVERTERS = {
     "Subtract": "merging:element_wise",
     "ThresholdedReLU": "activations:thresholded_relu",
     "UnitNormalization": "normalization:unit_normalization",
+    "UpSampling1D": "padding:upsampling",
+    "UpSampling2D": "padding:upsampling",
+    "UpSampling3D": "padding:upsampling",
+    "ZeroPadding1D": "padding:zero_padding",
+    "ZeroPadding2D": "padding:zero_padding",
+    "ZeroPadding3D": "padding:zero_padding",
 }
 """Class of Keras -> module and function, sorted."""
 FIRST_OF = ("channels_first", "th")
@@ -69,6 +103,10 @@ class Recognition:
     Parameters
     ----------
     model : KerasModel
+    is_plain : bool
+        See `Piece`.
+    untold : collection of str
+        Inputs whose format nothing says, so that their arrays lie as they come.
 
     Attributes
     ----------
@@ -78,13 +116,13 @@ class Recognition:
         Input or call -> what it gives.
     """
 
-    def __init__(self, model: KerasModel) -> None:
-        self.model, self.draft = model, GrowingGraph()
+    def __init__(self, model: KerasModel, is_plain: bool = False, untold: Collection[str] = ()) -> None:
+        self.model, self.draft, self.is_plain = model, GrowingGraph(), is_plain
         first = [call.layer.config.get("data_format") in FIRST_OF for call in model.calls if _has_format(call)]
         formats = {2: SERIES, 3: IMAGES, 4: VOLUMES}
         for name, spec in model.inputs.items():
             formatted = formats.get(len(spec.shape))
-            tag = formatted[not (first and first[0])] if formatted else None
+            tag = formatted[not (first and first[0])] if formatted and name not in untold else None
             self.draft.inputs[name] = Value(name, _shape(spec), tag)
         self.values: dict[str, Value] = dict(self.draft.inputs)
 
@@ -110,7 +148,7 @@ class Recognition:
             )
 
     def _drawn(self, call: KerasCall, function: Callable[[Piece], Value]) -> Value:
-        piece = Piece(self.model, call, [self.values[name] for name in call.inputs], self.draft)
+        piece = Piece(self.model, call, [self.values[name] for name in call.inputs], self.draft, self.is_plain)
         made = function(piece)
         unread = piece.unread()
         if unread:
@@ -146,8 +184,11 @@ def network_of(model: KerasModel) -> Network:
     ShapeError
         Weights of other shapes than the layers.
     """
-    from .graphs import network_of_recognition
-
     made = Recognition(model)
     made.recognise()
-    return network_of_recognition(made)
+    built = configured(made)
+    if built.is_unlike or built.unlike_inputs:  # the network's own rules give other formats than were foreseen
+        made = Recognition(model, True, built.unlike_inputs)
+        made.recognise()
+        built = configured(made)
+    return network_of_configuration(made, built)
