@@ -1,1 +1,16 @@
-"""Files of Keras 1, 2 and 3, read and written."""
+"""Networks of Keras 1, 2 and 3: `nn.load("m.h5")` and `nn.load("m.keras")`. Extra: ``[keras]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from .into.registered import register_layer as register_layer
+    from .model import KerasLayer as KerasLayer
+    from .model import Weight as Weight
+else:
+    _NAMES = {"into.registered": "register_layer", "model": "KerasLayer Weight"}
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
+    __all__ = sorted(" ".join(_NAMES.values()).split())

@@ -19,10 +19,10 @@ from ...networks.multilayer import MultiLayerNetwork
 from ...networks.network import Network
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import axes_outward, channels_last
-from ...terms.input_type import InputType
 from ...vertices import PreprocessorVertex
 from .ends import settings_of, with_loss
 from .piece import Value
+from .types import type_of
 
 if TYPE_CHECKING:
     from .recognition import Recognition
@@ -140,7 +140,7 @@ def _chain_conf(made: Recognition, base: NeuralNetConfiguration, chain: Sequence
         else:
             layers.append(replace(conf, name=name))
     (value,) = made.draft.inputs.values()
-    return base.list(*layers, input_type=_type_of(value), preprocessors=preprocessors)
+    return base.list(*layers, input_type=type_of(value), preprocessors=preprocessors)
 
 
 # ---- a graph
@@ -150,7 +150,7 @@ def _graph_conf(made: Recognition, base: NeuralNetConfiguration, outputs: Sequen
     """Return the configuration, with the types of all inputs where all their sizes are known."""
     draft = made.draft
     needed = draft.above(outputs)
-    types = {name: _type_of(value) for name, value in draft.inputs.items()}
+    types = {name: type_of(value) for name, value in draft.inputs.items()}
     unread: dict[str, Any] = {"allow_disconnected": not needed.issuperset(types)}
     if all(types.values()):
         try:
@@ -159,24 +159,6 @@ def _graph_conf(made: Recognition, base: NeuralNetConfiguration, outputs: Sequen
             if not any(isinstance(conf, OnnxVertex) for conf, *_ in draft.nodes.values()):
                 raise
     return base.graph(list(types), draft.nodes, outputs, **unread)
-
-
-def _type_of(value: Value) -> InputType | None:
-    """Return the type of an input, None where its sizes are open or its axes the order of no format."""
-    shape: Any = value.shape
-    if not 0 < len(shape) < 5:
-        return None
-    if len(shape) == 1:
-        return None if shape[0] is None else InputType.feed_forward(shape[0])
-    if value.data_format is None:
-        return None
-    *places, channels = shape if channels_last(value.data_format) else (*shape[1:], shape[0])
-    if channels is None or (None in places and len(shape) > 2):
-        return None
-    if len(shape) == 2:
-        return InputType.recurrent(channels, places[0], value.data_format)
-    make: Any = InputType.convolutional if len(shape) == 3 else InputType.convolutional3d
-    return make(*places, channels, value.data_format)
 
 
 # ---- parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 
 from nd import ConfigurationError
@@ -10,9 +10,11 @@ from nd import ConfigurationError
 from ...conf.growing import GrowingGraph
 from ...networks.network import Network
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
-from ..model import InputSpec, KerasCall, KerasModel
+from ..model import InputSpec, KerasCall, KerasLayer, KerasModel
 from .graphs import configured, network_of_configuration
 from .piece import NotSaid, Piece, Value
+from .registered import registered
+from .sharing import Unit, may_stack, stacked, units_of, unstacked
 
 CONVERTERS = {
     "Activation": "activations:activation",
@@ -83,15 +85,16 @@ CONVERTERS = {
     "ZeroPadding3D": "padding:zero_padding",
 }
 """Class of Keras -> module and function, sorted."""
+_UNKNOWN = {"Lambda": "its code is not run"}
 FIRST_OF = ("channels_first", "th")
 """Values of data_format, and of Keras 1's dim_ordering, that put the channels first."""
 
 
-def converter(call: KerasCall) -> Callable[[Piece], Value] | None:
-    """Return what puts a call into a graph; None where nothing does. It raises `NotSaid` where no layer says it."""
-    kind = call.layer.class_name
-    if kind not in CONVERTERS:
-        return None
+def converter(layer: KerasLayer) -> Callable[[Piece], Value] | None:
+    """Return what puts calls of a layer into a graph; None where nothing does. It raises `NotSaid` where it cannot."""
+    own, kind = registered(layer), layer.class_name
+    if own is not None or kind not in CONVERTERS:
+        return own
     module, name = CONVERTERS[kind].split(":")
     function: Callable[[Piece], Value] = getattr(import_module(f".{module}", __package__), name)
     return function
@@ -114,6 +117,10 @@ class Recognition:
         Its inputs are those of the model, as Values.
     values : dict of str -> Value
         Input or call -> what it gives.
+    refused : list of str
+        Calls that nothing says, and why.
+    lost : set of str
+        These, and those behind them.
     """
 
     def __init__(self, model: KerasModel, is_plain: bool = False, untold: Collection[str] = ()) -> None:
@@ -125,36 +132,63 @@ class Recognition:
             tag = formatted[not (first and first[0])] if formatted and name not in untold else None
             self.draft.inputs[name] = Value(name, _shape(spec), tag)
         self.values: dict[str, Value] = dict(self.draft.inputs)
+        self.refused: list[str] = []
+        self.lost: set[str] = set()
+        self._drawn_layers: set[int] = set()
 
     def recognise(self) -> None:
         """Draw all calls; raise ConfigurationError with every one that neither a layer nor a vertex says."""
-        refused: list[str] = []
-        lost: set[str] = set()  # behind what is refused
-        for call in self.model.calls:
-            function = converter(call)
-            try:
-                if function is None:
-                    raise NotSaid("no layer is like it. Register one with nn.keras.register_layer")
-                if lost.isdisjoint(call.inputs):
-                    self.values[call.name] = self._drawn(call, function)
+        units, waiting = units_of(self.model), list(self.model.calls)
+        while waiting:
+            left = []
+            for call in waiting:
+                unit = units[call.name]
+                if call.name in self.values or call.name in self.lost:
                     continue
-            except NotSaid as error:
-                refused.append(f"{call.name!r} ({call.layer.class_name}): {error}")
-            lost.add(call.name)
-        if refused:
+                if any(name not in self.values and name not in self.lost for one in unit for name in one.inputs):
+                    left.append(call)
+                    continue
+                self._draw(unit)
+            if len(left) == len(waiting):  # uses of a layer that depend on one another
+                units |= {call.name: (call,) for call in units[left[0].name]}
+            waiting = left
+        if self.refused:
             raise ConfigurationError(
-                f"{self.model.file}: every layer must be one that this library can say, got {len(refused)} that it "
-                f"cannot: {'; '.join(refused)}."
+                f"{self.model.file}: every layer must be one that this library can say, got {len(self.refused)} that "
+                f"it cannot: {'; '.join(self.refused)}. Exchange them in the model, or say what a class of your own is "
+                "by nn.keras.register_layer."
             )
 
-    def _drawn(self, call: KerasCall, function: Callable[[Piece], Value]) -> Value:
-        piece = Piece(self.model, call, [self.values[name] for name in call.inputs], self.draft, self.is_plain)
+    def _draw(self, unit: Unit) -> None:
+        """Draw calls that have one layer."""
+        call, function = unit[0], converter(unit[0].layer)
+        try:
+            if function is None:
+                raise NotSaid(_UNKNOWN.get(call.layer.class_name, "no layer and no vertex is like it"))
+            if self.lost.isdisjoint(name for one in unit for name in one.inputs):
+                self.values |= self._drawn(unit, function)
+                return
+        except NotSaid as error:
+            self.refused.append(f"{call.name!r} ({call.layer.class_name}): {error}")
+        self.lost |= {one.name for one in unit}
+
+    def _drawn(self, unit: Unit, function: Callable[[Piece], Value]) -> Mapping[str, Value]:
+        values = [[self.values[name] for name in call.inputs] for call in unit]
+        if len(unit) > 1 and not may_stack([of_call[0] for of_call in values]):
+            parts = [self._drawn((call,), function) for call in unit]
+            return {name: value for part in parts for name, value in part.items()}
+        piece = Piece(self.model, unit[0], values[0], self.draft, self.is_plain)
+        if len(unit) > 1:
+            piece.values = (stacked(piece, [of_call[0] for of_call in values]),)
+        elif unit[0].layer.weights and id(unit[0].layer) in self._drawn_layers:
+            piece.note("it is called several times, and has parameters of its own for this one: they train apart")
+        self._drawn_layers.add(id(unit[0].layer))
         made = function(piece)
         unread = piece.unread()
         if unread:
-            settings = ", ".join(f"{name}={call.layer.config[name]!r}" for name in unread)
+            settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)
             piece.refuse(f"settings that nothing here is like: {settings}")
-        return made
+        return unstacked(piece, unit, made) if len(unit) > 1 else {unit[0].name: made}
 
 
 def _has_format(call: KerasCall) -> bool:
