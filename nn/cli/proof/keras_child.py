@@ -1,6 +1,7 @@
 """Runs a model in Keras itself: the program of a process of its own, which `keras_side` starts and asks.
 
-It reads a question in each line of its input and answers each by a line: objects of JSON. Arrays lie in a folder.
+It reads a question in each line of its input and answers each by a line: objects of JSON. Arrays lie in a folder. Of
+this library it imports what reads and writes them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, TextIO
 from nd.extras import optional
 from nd.files.npy import read_npy, write_npy
 
-_CONFIGURATION, _PREFIX = "config.json", "keras"
-_BUILT_IN = frozenset({None, "builtins"})
+_CONFIGURATION = "config.json"
+_MODULES, _CODE = ("builtins", "keras"), ("Lambda", "__lambda__")
 _GRAPH, _DEPTHS, _USES = "_functional", "_nodes_by_depth", "_inbound_nodes"
 """Attributes of Keras' models and layers that tell which call is which: nothing public does."""
 _MAGIC = b"PK"  # of archives
@@ -139,11 +140,11 @@ def _loaded(keras: Any, path: str) -> Any:
         raise RuntimeError(f"Keras 3 reads files of Keras, this is {keras.__version__}")
     beside = os.path.join(os.path.dirname(path), "configuration.json")
     if not os.path.exists(beside):
-        _check_modules(json.loads(_configuration(path)))
+        check_classes(json.loads(_configuration(path)))
         return keras.saving.load_model(path, compile=False, safe_mode=True)
     with open(beside, encoding="utf-8") as file:
         text = file.read()
-    _check_modules(json.loads(text))
+    check_classes(json.loads(text))
     model = keras.models.model_from_json(text)
     model.load_weights(_renamed(path))
     return model
@@ -178,14 +179,24 @@ def _configuration(path: str) -> str:
         return text if isinstance(text, str) else text.decode()
 
 
-def _check_modules(document: Any) -> None:
-    """Refuse what Keras would import, or unmarshal, for a class that is not its own."""
+def check_classes(document: Any) -> None:
+    """Raise RuntimeError for what Keras would import, or unmarshal, for a class that is not its own.
+
+    Parameters
+    ----------
+    document : object
+        A model's configuration, as JSON has it.
+    """
     if isinstance(document, dict):
-        module = document.get("module")
-        if module not in _BUILT_IN and not (isinstance(module, str) and module.partition(".")[0] == _PREFIX):
+        module, name = document.get("module"), document.get("class_name")
+        if module is not None and str(module).partition(".")[0] not in _MODULES:
             raise RuntimeError(f"classes must be Keras' own, got one of the module {module!r}")
-        if document.get("class_name") == "Lambda" or document.get("class_name") == "__lambda__":
-            raise RuntimeError("classes must be Keras' own layers, got a Lambda")
+        if name in _CODE:
+            raise RuntimeError(f"classes must be Keras' own layers, got {name}")
     parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
     for part in parts:
-        _check_modules(part)
+        check_classes(part)
+
+
+if __name__ == "__main__":
+    main()

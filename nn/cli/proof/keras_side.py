@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from ...networks.network import Network
 
 _BACKENDS = ("jax", "torch", "tensorflow")
-_MOST_SECONDS = 600  # for an answer
-_PROGRAM = "from nn.cli.proof.keras_child import main; main()"
+MOST_SECONDS = 600.0
+"""For an answer of Keras."""
+_PROGRAM = Path(__file__).with_name("keras_child.py")
 _ZIP = b"PK"
 NOT_INSTALLED = " (Keras is not installed)"
 
@@ -146,7 +147,7 @@ class KerasSide(Side):
     def _answer(self, question: dict[str, object] | None = None) -> Any:
         """Return what the other process says, after a question or at its start."""
         child = self._child
-        clock = threading.Timer(_MOST_SECONDS, child.kill)
+        clock = threading.Timer(MOST_SECONDS, child.kill)
         clock.start()
         try:
             if question is not None and child.stdin is not None:
@@ -188,7 +189,7 @@ def _started(folder: str, name: str, backend: str, dtype: str) -> subprocess.Pop
     }
     settings |= {"JAX_ENABLE_X64": "1"} if dtype == "float64" else {}
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, folder, name],
+        [sys.executable, "-P", str(_PROGRAM), folder, name],  # -P: the files beside it are no modules of others
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
