@@ -22,8 +22,10 @@ def batch_normalization(piece: Piece) -> Value:
     channels = value.shape[-1 if channels_last(value.data_format) or len(value.shape) == 1 else 0]
     piece.need(channels is not None, f"an open number of channels in {value.shape}")
     scale, center = bool(piece.get("scale", True)), bool(piece.get("center", True))
-    only = piece.get("renorm", False), piece.get("virtual_batch_size")
-    piece.need(not any(only), f"renorm, virtual_batch_size={only}")
+    more = {name: piece.get(name) for name in ("renorm", "virtual_batch_size", "adjustment", "mode")}
+    piece.need(not any(more.values()), f"settings {more}")
+    for name in ("fused", "renorm_clipping", "renorm_momentum", "synchronized"):
+        piece.get(name)
     settings: dict[str, Any] = {
         "n_in": channels, "n_out": channels, "decay": float(piece.get("momentum", 0.99)), "use_log_std": False,
         "eps": float(piece.get("epsilon", 0.001)), "lock_gamma_beta": not (scale or center),

@@ -84,7 +84,9 @@ def surrounded(piece: Piece, places: Places, borders: Borders, part: str = "", a
     """
     if not (always or any(map(sum, borders))):
         return places
-    sizes = tuple(None if size is None else size + sum(sides) for size, sides in zip(places.sizes, borders, strict=True))
+    sizes = tuple(
+        None if size is None else size + sum(sides) for size, sides in zip(places.sizes, borders, strict=True)
+    )
     padding, to = tuple(side for sides in borders for side in sides), (places.channels, sizes)
     return layer(piece, places, PADDINGS[len(borders)], part, to=to, padding=padding)
 
@@ -93,13 +95,15 @@ def cropped(piece: Piece, places: Places, borders: Borders, part: str = "", alwa
     """Return places without their borders; see `surrounded`."""
     if not (always or any(map(sum, borders))):
         return places
-    sizes = tuple(None if size is None else size - sum(sides) for size, sides in zip(places.sizes, borders, strict=True))
+    sizes = tuple(
+        None if size is None else size - sum(sides) for size, sides in zip(places.sizes, borders, strict=True)
+    )
     cropping, to = tuple(side for sides in borders for side in sides), (places.channels, sizes)
     return layer(piece, places, CROPPINGS[len(borders)], part, to=to, cropping=cropping)
 
 
 def _borders(piece: Piece, name: str, count: int) -> list[tuple[int, int]]:
-    """Return a setting of two numbers for every axis: 1, [1, 2] or [[1, 1], [2, 2]]; along time [1, 2] are two sides."""
+    """Return a setting of two numbers for every axis: of 1, [1, 2] or [[1, 1], [2, 2]]; along time [1, 2] are two."""
     given = piece.get(name, 1 if count != 2 or name == "padding" else 0)
     axes = [given] * count if isinstance(given, int) else [given] if count == 1 else list(given)
     if count == 1 and isinstance(axes[0], list | tuple) and len(axes[0]) == 1:  # [[1, 2]]

@@ -36,6 +36,8 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 """Settings that change no output, or are read elsewhere."""
+OF_TRAINING = ("_constraint", "_initializer", "_regularizer")
+"""Ends of the names of settings that change no output of a model with weights."""
 SILENT = frozenset(
     {
         "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Dropout", "ELU",
@@ -129,8 +131,15 @@ class Piece:
         return given
 
     def unread(self) -> list[str]:
-        """Return the settings that nobody has looked at and that are not None, False or empty."""
-        return [name for name, value in self.layer.config.items() if name not in self.read and value]
+        """Return the settings that nobody has looked at, change outputs, and are not None, False or empty.
+
+        What only training has is said on the log.
+        """
+        left = [name for name, value in self.layer.config.items() if name not in self.read and value]
+        for name in left:
+            if name.endswith(("_regularizer", "_constraint")):
+                self.note(f"{name} is left out, as nothing here is like it: {self.layer.config[name]!r}")
+        return [name for name in left if not name.endswith(OF_TRAINING)]
 
     # ---- what goes in
 
