@@ -12,7 +12,7 @@ from nd.files.reading import opening, read_at_most
 from ..conf.nodes import sources_of
 from ..conf.stacking import input_type_of
 from ..files.exchange import read_array_file
-from ..files.kinds import ARRAYS, HDF5, KERAS, ONNX, kind_of_file
+from ..files.kinds import ARRAYS, KERAS, ONNX, kind_of_file
 from ..files.serializer import load, restore_normalizer
 from ..layers.base import LayerConf
 from ..networks.network import Network
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..terms.input_type import InputType
 
 _MOST_JSON = 64 << 20  # bytes
-_OF_KERAS = (KERAS, HDF5)  # a file of HDF5 is Keras's, where nothing says that it is Caffe's
-_CONFIGURED = (*ARRAYS, *_OF_KERAS)
+_CONFIGURED = (*ARRAYS, KERAS)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -65,11 +64,6 @@ def load_network(arguments: argparse.Namespace) -> Network:
         return read_array_file(path, True, strict, f".{kind}", _text(arguments))
     check_configuration(arguments, kind)
     return load(path, strict=strict, configuration=arguments.configuration)
-
-
-def is_keras(kind: str) -> bool:
-    """Tell whether a kind of file is Keras's, where nothing says that it is Caffe's."""
-    return kind in _OF_KERAS
 
 
 def check_configuration(arguments: argparse.Namespace, kind: str) -> None:

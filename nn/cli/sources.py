@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from nd import ConfigurationError, NdError
 
-from ..files.kinds import CAFFEMODEL, HDF5, ONNX, PROTOTXT, ZIP, kind_of_file
+from ..files.kinds import CAFFEMODEL, HDF5, KERAS, ONNX, PROTOTXT, ZIP, kind_of_file
 from ..networks.network import Network
-from .models import check_configuration, is_keras, load_network, normalizer_in
+from .models import check_configuration, load_network, normalizer_in
 from .proof.sides import NetworkSide, Side
 
 if TYPE_CHECKING:
     from nd.dataset.normalizers.any_normalizer import AnyNormalizer
 
-_WEIGHTS = (CAFFEMODEL, HDF5)
+_WEIGHTS = (CAFFEMODEL, HDF5, KERAS)  # names of blobs may be like those of Keras
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def read_source(arguments: argparse.Namespace) -> ReadModel:
         from .proof.onnx_side import OnnxSide  # which other kinds do not need
 
         return ReadModel(network, lambda: OnnxSide(path))
-    if is_keras(kind):
+    if kind == KERAS:
         from .proof.keras_side import side_of_keras
 
         return ReadModel(network, lambda: side_of_keras(path, network, arguments.configuration))
@@ -76,6 +76,11 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
         raise ConfigurationError(
             f"convert: MODEL must be the weights of a net of Caffe, got its text {path!r}. Give the .caffemodel, and "
             "the text by --prototxt."
+        )
+    if kind == HDF5 and arguments.prototxt is None:
+        raise ConfigurationError(
+            f"convert: a file of HDF5 must hold a model of Keras, or be weights of Caffe with --prototxt FILE, got "
+            f"{path!r}, neither."
         )
     if kind == CAFFEMODEL and arguments.prototxt is None:
         raise ConfigurationError(f"convert: weights of Caffe, {path!r}, need the net, got none. Add --prototxt FILE.")

@@ -17,3 +17,7 @@ def graph_of(source: Source, configuration: Any = None) -> Network:
     Parameters and errors as `nn.keras.reading.read_keras`; a ConfigurationError says which layers have no counterpart.
     """
     return network_of(read_keras(source, configuration))
+
+
+keras_graph_of = graph_of
+"""The same, where another package's is meant by the shorter name."""

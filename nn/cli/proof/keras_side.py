@@ -30,7 +30,7 @@ _BACKENDS = ("jax", "torch", "tensorflow")
 MOST_SECONDS = 600.0
 """For an answer of Keras."""
 _PROGRAM = Path(__file__).with_name("keras_child.py")
-_ZIP = b"PK"
+_JSON, _ZIP = b"{", b"PK"
 NOT_INSTALLED = " (Keras is not installed)"
 
 
@@ -60,6 +60,9 @@ def side_of_keras(path: str, network: Network, configuration: str | None = None)
     """
     side = NetworkSide(network)
     backend = installed_backend()
+    with open(path, "rb") as file:
+        if file.read(1) == _JSON:
+            return side  # the weights have just been drawn
     if backend is None:
         side.reader += NOT_INSTALLED
         return side

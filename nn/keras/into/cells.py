@@ -172,7 +172,9 @@ def _gru(piece: Piece, units: int) -> OnnxVertex:
     bias = piece.weight("bias") if piece.get("use_bias", True) else None
     if bias is not None:
         constants[3] = _both_biases(bias(), 3 * units)
-    return OnnxVertex("GRU", {key: value for key, value in settings.items() if value != []}, constants, trained=[*constants])
+    return OnnxVertex(
+        "GRU", {key: value for key, value in settings.items() if value != []}, constants, trained=[*constants]
+    )
 
 
 def _of_gru(piece: Piece, name: str, usual: str) -> tuple[str, float, float]:

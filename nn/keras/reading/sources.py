@@ -10,12 +10,11 @@ from typing import Any, BinaryIO, NamedTuple
 from nd import FormatError
 from nd.extras import optional
 from nd.files.reading import Source, most_unpacked, name_of, opening_to_seek
-from nd.rules import can_be_a_path
 
 from ...files.archive import read_text, reading
 from ...files.hdf5_tree import Hdf5Tree, read_tree
 from ...files.json_fields import parse
-from .fields import mapping, text
+from .fields import mapping
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 """Entries of an archive."""

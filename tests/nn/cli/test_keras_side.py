@@ -88,6 +88,8 @@ def file_of(tmp_path, document, ending="keras"):
     if ending == "keras":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("config.json", json.dumps(document))
+    elif ending == "json":
+        path.write_text(json.dumps(document))
     else:
         with h5py.File(path, "w") as file:
             file.attrs["model_config"] = json.dumps(document)
@@ -177,4 +179,5 @@ def test_what_it_computes_with(fake, monkeypatch):
 
 def test_without_keras_the_network_computes(tmp_path, monkeypatch):
     monkeypatch.setattr(keras_side, "installed_backend", lambda: None)
-    assert side_of_keras("model.keras", network()).reader == "MultiLayerNetwork on numpy (Keras is not installed)"
+    readers = [side_of_keras(file_of(tmp_path, {}, ending), network()).reader for ending in ("keras", "h5", "json")]
+    assert readers == [*["MultiLayerNetwork on numpy (Keras is not installed)"] * 2, "MultiLayerNetwork on numpy"]
