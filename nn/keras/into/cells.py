@@ -14,8 +14,8 @@ from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import SERIES
 from ...terms.dropout import SpatialDropout
 from ..terms.activations import activation_of
-from ..terms.initialisers import weight_init_of
 from ..terms.functions import KerasActivation
+from ..terms.initialisers import weight_init_of
 from ..terms.regularisers import penalties_of
 from .piece import Arrays, Piece
 
@@ -91,7 +91,7 @@ def _settings(piece: Piece) -> dict[str, Any]:
     for kind in ("initializer", "regularizer", "constraint"):
         piece.get(f"bias_{kind}")
     start = weight_init_of(piece.get("recurrent_initializer") or "orthogonal")
-    limit = piece.limit("recurrent_constraint", "RW", (0, 1))
+    limit = piece._limit("recurrent_constraint", "RW", (0, 1))
     if limit is not None:
         settings["constraints"] = (*settings.get("constraints", ()), limit)
     if penalties_of(piece.get("recurrent_regularizer")) != penalties_of(piece.get("kernel_regularizer")):
@@ -182,7 +182,7 @@ def _of_gru(piece: Piece, name: str, usual: str) -> tuple[str, float, float]:
     if function == KerasActivation("hard_sigmoid"):
         return "HardSigmoid", 1.0 / 6.0, 0.5
     known = _OF_GRU.get(type(function))
-    if known is None or function not in (ELU(1.0), ReLU()) and type(function) in (ELU, ReLU):
+    if known is None or (function not in (ELU(1.0), ReLU()) and type(function) in (ELU, ReLU)):
         piece.refuse(f"Deeplearning4j has no GRU, and ONNX's has no {name}={piece.get(name)!r}")
     return (known[0], function.alpha, 0.0) if isinstance(function, LeakyReLU) else known
 

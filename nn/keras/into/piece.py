@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from nd import ConfigurationError
@@ -16,7 +16,7 @@ from ...layers import ActivationLayer, FrozenLayer, LayerConf
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, axes_outward, channels_last
 from ...vertices import FrozenVertex
-from ..model import KerasCall, KerasModel
+from ..model import KerasCall, KerasLayer, KerasModel
 from ..terms.activations import activation_of, name_of
 from ..terms.constraints import constraint_of
 from ..terms.initialisers import bias_init_of, weight_init_of
@@ -64,7 +64,7 @@ class Value(NamedTuple):
     data_format : str or None
         Of the activations: ``"NHWC"``, ...; None for rows, and where nothing says it yet.
     mask : str or None
-        Name of the call whose mask holds for it, None where all steps count.
+        The vertex of the mask ``[N, T]`` that holds for it, None where all steps count.
     """
 
     node: str
@@ -91,15 +91,29 @@ class Piece:
         Settings that were looked at; others that change numbers are refused.
     is_plain : bool
         Whether vertices are to be used whose axes do not depend on the layers behind them.
+    known : mapping of str -> Value
+        What inputs and calls before give, for arguments that name them.
     """
 
     def __init__(
-        self, model: KerasModel, call: KerasCall, values: Sequence[Value], draft: GrowingGraph, is_plain: bool = False
+        self,
+        model: KerasModel,
+        call: KerasCall,
+        values: Sequence[Value],
+        draft: GrowingGraph,
+        is_plain: bool = False,
+        known: Mapping[str, Value] | None = None,
     ) -> None:
+        self.known: Mapping[str, Value] = known or {}
         self.model, self.call, self.values, self.draft = model, call, tuple(values), draft
         self.is_plain = is_plain
         self.layer, self.version = call.layer, model.version
         self.read: set[str] = set(HARMLESS)
+
+    def of_layer(self, layer: KerasLayer) -> Piece:
+        """Return the call as if it were one of another layer: of that inside of a wrapper."""
+        call = self.call._replace(layer=layer)
+        return Piece(self.model, call, self.values, self.draft, self.is_plain, self.known)
 
     def refuse(self, why: str) -> NoReturn:
         """Raise NotSaid: the network cannot say this call."""

@@ -12,6 +12,7 @@ from ...networks.network import Network
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
 from ..model import InputSpec, KerasCall, KerasLayer, KerasModel
 from .graphs import configured, network_of_configuration
+from .masking import with_mask
 from .piece import NotSaid, Piece, Value
 from .registered import registered
 from .sharing import Unit, may_stack, stacked, units_of, unstacked
@@ -26,6 +27,7 @@ CONVERTERS = {
     "AveragePooling2D": "poolings:pooling",
     "AveragePooling3D": "poolings:pooling",
     "BatchNormalization": "normalization:batch_normalization",
+    "Bidirectional": "recurrent:bidirectional",
     "Concatenate": "merging:concatenate",
     "Conv1D": "convolutions:convolution",
     "Conv1DTranspose": "transposed:transposed_convolution",
@@ -42,7 +44,9 @@ CONVERTERS = {
     "Dot": "merging:dot",
     "Dropout": "noise:dropout",
     "ELU": "activations:elu",
+    "Embedding": "embedding:embedding",
     "Flatten": "shapes:flatten",
+    "GRU": "recurrent:recurrent",
     "GaussianDropout": "noise:gaussian_dropout",
     "GaussianNoise": "noise:gaussian_noise",
     "GlobalAveragePooling1D": "poolings:global_pooling",
@@ -53,10 +57,12 @@ CONVERTERS = {
     "GlobalMaxPooling3D": "poolings:global_pooling",
     "InputLayer": "shapes:same",
     "LRN": "normalization:lrn",
+    "LSTM": "recurrent:recurrent",
     "LayerNormalization": "normalization:layer_normalization",
     "LeakyReLU": "activations:leaky_relu",
     "LocallyConnected1D": "locally_connected:locally_connected",
     "LocallyConnected2D": "locally_connected:locally_connected",
+    "Masking": "masking:masking",
     "MaxPooling1D": "poolings:pooling",
     "MaxPooling2D": "poolings:pooling",
     "MaxPooling3D": "poolings:pooling",
@@ -65,17 +71,20 @@ CONVERTERS = {
     "Multiply": "merging:element_wise",
     "PReLU": "activations:prelu",
     "Permute": "shapes:permute",
+    "RNN": "recurrent:recurrent",
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
     "Reshape": "shapes:reshape",
     "SeparableConv1D": "depthwise:separable",
     "SeparableConv2D": "depthwise:separable",
+    "SimpleRNN": "recurrent:recurrent",
     "Softmax": "activations:softmax",
     "SpatialDropout1D": "noise:spatial_dropout",
     "SpatialDropout2D": "noise:spatial_dropout",
     "SpatialDropout3D": "noise:spatial_dropout",
     "Subtract": "merging:element_wise",
     "ThresholdedReLU": "activations:thresholded_relu",
+    "TimeDistributed": "wrappers:time_distributed",
     "UnitNormalization": "normalization:unit_normalization",
     "UpSampling1D": "padding:upsampling",
     "UpSampling2D": "padding:upsampling",
@@ -83,9 +92,17 @@ CONVERTERS = {
     "ZeroPadding1D": "padding:zero_padding",
     "ZeroPadding2D": "padding:zero_padding",
     "ZeroPadding3D": "padding:zero_padding",
+    "keras.ops.Any": "masking:any_of",
+    "keras.ops.NotEqual": "masking:not_equal",
 }
 """Class of Keras -> module and function, sorted."""
-_UNKNOWN = {"Lambda": "its code is not run"}
+_UNKNOWN = {
+    "ConvLSTM1D": "Deeplearning4j has no ConvLSTM",
+    "ConvLSTM2D": "Deeplearning4j has no ConvLSTM",
+    "ConvLSTM3D": "Deeplearning4j has no ConvLSTM",
+    "Lambda": "its code is not run",
+}
+"""Class of Keras -> why nothing is like it."""
 FIRST_OF = ("channels_first", "th")
 """Values of data_format, and of Keras 1's dim_ordering, that put the channels first."""
 
@@ -177,13 +194,13 @@ class Recognition:
         if len(unit) > 1 and not may_stack([of_call[0] for of_call in values]):
             parts = [self._drawn((call,), function) for call in unit]
             return {name: value for part in parts for name, value in part.items()}
-        piece = Piece(self.model, unit[0], values[0], self.draft, self.is_plain)
+        piece = Piece(self.model, unit[0], values[0], self.draft, self.is_plain, self.values)
         if len(unit) > 1:
             piece.values = (stacked(piece, [of_call[0] for of_call in values]),)
         elif unit[0].layer.weights and id(unit[0].layer) in self._drawn_layers:
             piece.note("it is called several times, and has parameters of its own for this one: they train apart")
         self._drawn_layers.add(id(unit[0].layer))
-        made = function(piece)
+        made = with_mask(piece, function(piece))
         unread = piece.unread()
         if unread:
             settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)
