@@ -58,7 +58,7 @@ class DraftLayer:
 
     class_name: str
     config: Config
-    weights: Weights = NO_WEIGHTS
+    weights: Weights = field(default_factory=dict)
     calls: list[tuple[Value, ...]] = field(default_factory=list)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from nd import ConfigurationError
@@ -39,6 +39,8 @@ class Node:
     types : tuple of InputType or None
         Of the inputs, channels first; None where the configuration does not say sizes.
     trainable : bool
+    steps_of : dict of str -> int or None
+        Time steps of the network's inputs, by their names: some vertices look at them.
     """
 
     draft: KerasDraft
@@ -48,6 +50,7 @@ class Node:
     inputs: tuple[Value, ...]
     types: tuple[InputType | None, ...]
     trainable: bool = True
+    steps_of: Mapping[str, int | None] = field(default_factory=dict)
 
     @property
     def x(self) -> Value:
