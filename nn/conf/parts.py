@@ -60,7 +60,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("vertex", VertexConf, VERTICES),
     Kind("weight noise", IWeightNoise, WEIGHT_NOISES),
 )
-OF_UPPER_ROOMS = frozenset({"KerasActivation"})
+OF_UPPER_ROOMS = frozenset({"KerasActivation", "KerasLoss", "KerasSparseLoss"})
 """Classes of the library that are registered when their module is imported, which files with them bring about."""
 _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS}
 """Name of the kind -> last part of the name in files -> class."""

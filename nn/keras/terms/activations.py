@@ -26,6 +26,7 @@ from nd.activations import (
 )
 
 from .functions import FUNCTIONS, KerasActivation
+from .malformed import or_none
 
 _NAMED: Mapping[str, Activation] = {
     "celu": ELU(1.0),
@@ -69,6 +70,7 @@ def name_of(given: Any) -> str:
     return name
 
 
+@or_none
 def activation_of(given: Any, version: int) -> Activation | None:
     """Return the activation that a configuration of Keras means.
 
@@ -106,6 +108,7 @@ def activation_of(given: Any, version: int) -> Activation | None:
 # ---- layers that are activations
 
 
+@or_none
 def relu_of(config: Mapping[str, Any]) -> Activation | None:
     """Return the activation of a layer ReLU: with its bounds."""
     top, slope, threshold = (config.get(key) for key in ("max_value", "negative_slope", "threshold"))
@@ -119,21 +122,25 @@ def _real(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
+@or_none
 def elu_of(config: Mapping[str, Any]) -> Activation | None:
     """Return the activation of a layer ELU."""
     return ELU(float(config.get("alpha", 1.0)))
 
 
+@or_none
 def leaky_relu_of(config: Mapping[str, Any]) -> Activation | None:
     """Return the activation of a layer LeakyReLU; its slope is 0.3 where nothing says it."""
     return LeakyReLU(float(config.get("negative_slope", config.get("alpha", 0.3))))
 
 
+@or_none
 def softmax_of(config: Mapping[str, Any]) -> Activation | None:
     """Return the activation of a layer Softmax; None along another axis than the last."""
     return Softmax() if config.get("axis", -1) in (-1, [-1]) else None
 
 
+@or_none
 def thresholded_relu_of(config: Mapping[str, Any]) -> Activation | None:
     """Return the activation of a layer ThresholdedReLU."""
     return ThresholdedReLU(float(config.get("theta", 1.0)))

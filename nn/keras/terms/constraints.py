@@ -9,11 +9,14 @@ from typing import Any
 from optimize import LayerConstraint
 from optimize.constraints import MaxNormConstraint, MinMaxNormConstraint, NonNegativeConstraint, UnitNormConstraint
 
+from .malformed import or_none
+
 _ALIASES = {"maxnorm": "max_norm", "minmaxnorm": "min_max_norm", "nonneg": "non_neg", "unitnorm": "unit_norm"}
 _OLDER = {"m": "max_value", "p": "rate"}
 """Settings of Keras 1 -> their names since."""
 
 
+@or_none
 def constraint_of(given: Any, param: str, axes: Sequence[int]) -> LayerConstraint | None:
     """Return the constraint of a parameter that a configuration of Keras means; None where ours cannot say it.
 

@@ -16,6 +16,7 @@ from ...terms.distributions import (
     UniformDistribution,
 )
 from ...terms.weights import ScaledWeightInit
+from .malformed import or_none
 
 _CUT = 0.87962566103423978
 """Standard deviation of N(0, 1) within -2 .. 2: Keras divides by it, so that what is drawn has the variance."""
@@ -50,6 +51,7 @@ def _read(given: Any) -> tuple[str, Mapping[str, Any]]:
     return _ALIASES.get(name, name), config if isinstance(config, Mapping) else {}
 
 
+@or_none
 def weight_init_of(given: Any) -> Init | None:
     """Return the initialisation that a configuration of Keras names; None where ours cannot say it.
 
@@ -95,6 +97,7 @@ def _scaled(scale: float, mode: str, kind: str) -> Init | None:
     return ScaledWeightInit(f"var_scaling_normal_{mode}", scale / _CUT**2)
 
 
+@or_none
 def bias_init_of(given: Any) -> float | None:
     """Return the number with which an initialiser of Keras fills all of an array; None for those that draw."""
     name, config = _read(given)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .malformed import or_none
+
 _NAMES = {"l1": ("l1",), "l2": ("l2",), "l1l2": ("l1", "l2"), "l1_l2": ("l1", "l2"), "weightregularizer": ("l1", "l2")}
 """Name in small letters -> the coefficients that it has; the last is that of Keras 1."""
 
 
+@or_none
 def penalties_of(given: Any, suffix: str = "") -> dict[str, float] | None:
     """Return the settings of a layer that say a regulariser of Keras; None where none do.
 
