@@ -16,12 +16,12 @@ from nd.files.writing import Target
 from nd.random import Random
 from nd.state import Restoring
 
+from ..files.hdf5 import ENDINGS
 from ..files.serializer import ONNX_ENDING, refuse_settings
 from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .filter import filter_net, with_state
-from .hdf5 import ENDINGS
 from .messages import message_with_blobs, take_blobs
 from .opening import arguments_of, message_of
 from .running import RunningNet

@@ -22,7 +22,7 @@ from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, r
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
 from .json_fields import parse
-from .kinds import ARRAYS, CAFFEMODEL, ONNX, PROTOTXT, kind_of_file
+from .kinds import ARRAYS, CAFFEMODEL, KERAS, ONNX, PROTOTXT, kind_of_file
 from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
 from .own_settings import ENTRY, give_names, names_of, read, written
@@ -43,7 +43,8 @@ UPDATER_STATE = "updaterState.bin"
 NORMALIZER = "normalizer.bin"
 
 ONNX_ENDING = ".onnx"
-"""Ending of names of such models."""
+KERAS_ENDING = ".keras"
+"""Endings of names of such models."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
@@ -175,9 +176,19 @@ def _read_back(text: str, beside: bytes | None) -> str:
 
 
 @checked
-def load(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork | ComputationGraph:
-    """Read a network of either kind from a file of `save` or of Java; parameters and errors as `restore_model`."""
-    return restore_model(path, load_updater, strict)
+def load(
+    path: Source, load_updater: bool = True, strict: bool = True, configuration: Source | None = None
+) -> MultiLayerNetwork | ComputationGraph:
+    """Read a network of either kind from a file of `save` or of Java, a model of ONNX, or one of Keras.
+
+    Parameters
+    ----------
+    path, load_updater, strict
+        As for `restore_model`, which says the errors, too.
+    configuration : path or binary file object, optional
+        For weights that Keras saved alone, what ``model.to_json()`` returned, in a file.
+    """
+    return restore_model(path, load_updater, strict, configuration=configuration)
 
 
 def restore_multi_layer_network(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
@@ -194,15 +205,21 @@ def restore_computation_graph(path: Source, load_updater: bool = True, strict: b
     return restore_model(path, load_updater, strict, ComputationGraph)
 
 
-def restore_model(path: Source, load_updater: bool = True, strict: bool = True, kind: Any = None) -> Any:
+def restore_model(
+    path: Source,
+    load_updater: bool = True,
+    strict: bool = True,
+    kind: Any = None,
+    configuration: Source | None = None,
+) -> Any:
     """Read a network on the current backend; no weights are drawn.
 
     Parameters
     ----------
     path : path or binary file object
-        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; or
-        of an ONNX model, see `nn.onnx`. The content tells which. Of a file object its position does not matter; one
-        that cannot go back is read to its end, and a model zip.
+        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; of
+        an ONNX model, see `nn.onnx`; or of one of Keras, see `nn.keras`. The content tells which. Of a file object its
+        position does not matter; one that cannot go back is read to its end, and a model zip.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
@@ -210,6 +227,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
         kind) are left out with a `ModelFileWarning`. Parts that predictions depend on are always refused.
     kind : type, optional
         MultiLayerNetwork or ComputationGraph; without it whichever the file has.
+    configuration : path or binary file object, optional
+        Of weights that Keras saved alone.
 
     Raises
     ------
@@ -238,10 +257,17 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     computes faster.
     """
     content = kind_of_file(path)
+    if configuration is not None and content != KERAS:
+        raise nd.ConfigurationError(
+            f"load: a configuration goes with weights of Keras, got it with {name_of(path)!r}, another kind of file. "
+            "Leave it out."
+        )
     if content in ARRAYS and isinstance(path, (str, os.PathLike)):
         network = read_array_file(path, load_updater, strict, f".{content}")
     elif content == ONNX:
         network = late("graph_of")(path)
+    elif content == KERAS:
+        network = late("keras_graph_of")(path, configuration)
     elif content in (CAFFEMODEL, PROTOTXT):
         from .other_kinds import CAFFE  # which programs without wrong files do not need
 

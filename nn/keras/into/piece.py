@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from nd import ConfigurationError
+from nd.activations import Activation
 from nd.typing import HostArray
+from optimize import LayerConstraint
 
 from ...conf.growing import GrowingGraph
-from ...terms.data_formats import IMAGES, SERIES, VOLUMES
-from ..model import KerasCall, KerasModel
+from ...layers import ActivationLayer, FrozenLayer, LayerConf
+from ...onnx.vertices import OnnxVertex
+from ...terms.data_formats import IMAGES, SERIES, VOLUMES, axes_inward, axes_outward, channels_last
+from ...vertices import FrozenVertex
+from ..model import KerasCall, KerasLayer, KerasModel
+from ..terms.activations import activation_of, name_of
+from ..terms.constraints import constraint_of
+from ..terms.initialisers import bias_init_of, weight_init_of
+from ..terms.regularisers import penalties_of
 
+LOGGER = logging.getLogger(__name__)
 Arrays = dict[str, Callable[[], HostArray]]
 """Parameter of a vertex -> what reads it from the file."""
 FORMATS = {1: SERIES, 2: IMAGES, 3: VOLUMES}
 """Places of an example -> formats, channels first and last."""
+MOST_AXES = 5
 HARMLESS = frozenset(
     {
         "activity_regularizer", "autocast", "batch_input_shape", "batch_shape", "build_config", "dtype", "dtype_policy",
@@ -24,6 +36,16 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 """Settings that change no output, or are read elsewhere."""
+OF_TRAINING = ("_constraint", "_initializer", "_regularizer")
+"""Ends of the names of settings that change no output of a model with weights."""
+SILENT = frozenset(
+    {
+        "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Dropout", "ELU",
+        "GaussianDropout", "GaussianNoise", "InputLayer", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU",
+        "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract", "ThresholdedReLU",
+    }
+)  # fmt: skip
+"""Classes whose layers take any format and say none."""
 
 
 class NotSaid(ConfigurationError):
@@ -42,7 +64,7 @@ class Value(NamedTuple):
     data_format : str or None
         Of the activations: ``"NHWC"``, ...; None for rows, and where nothing says it yet.
     mask : str or None
-        Name of the call whose mask holds for it, None where all steps count.
+        The vertex of the mask ``[N, T]`` that holds for it, None where all steps count.
     """
 
     node: str
@@ -67,12 +89,31 @@ class Piece:
     ----------
     read : set of str
         Settings that were looked at; others that change numbers are refused.
+    is_plain : bool
+        Whether vertices are to be used whose axes do not depend on the layers behind them.
+    known : mapping of str -> Value
+        What inputs and calls before give, for arguments that name them.
     """
 
-    def __init__(self, model: KerasModel, call: KerasCall, values: Sequence[Value], draft: GrowingGraph) -> None:
+    def __init__(
+        self,
+        model: KerasModel,
+        call: KerasCall,
+        values: Sequence[Value],
+        draft: GrowingGraph,
+        is_plain: bool = False,
+        known: Mapping[str, Value] | None = None,
+    ) -> None:
+        self.known: Mapping[str, Value] = known or {}
         self.model, self.call, self.values, self.draft = model, call, tuple(values), draft
+        self.is_plain = is_plain
         self.layer, self.version = call.layer, model.version
         self.read: set[str] = set(HARMLESS)
+
+    def of_layer(self, layer: KerasLayer) -> Piece:
+        """Return the call as if it were one of another layer: of that inside of a wrapper."""
+        call = self.call._replace(layer=layer)
+        return Piece(self.model, call, self.values, self.draft, self.is_plain, self.known)
 
     def refuse(self, why: str) -> NoReturn:
         """Raise NotSaid: the network cannot say this call."""
@@ -104,8 +145,15 @@ class Piece:
         return given
 
     def unread(self) -> list[str]:
-        """Return the settings that nobody has looked at and that are not None, False or empty."""
-        return [name for name, value in self.layer.config.items() if name not in self.read and value]
+        """Return the settings that nobody has looked at, change outputs, and are not None, False or empty.
+
+        What only training has is said on the log.
+        """
+        left = [name for name, value in self.layer.config.items() if name not in self.read and value]
+        for name in left:
+            if name.endswith(("_regularizer", "_constraint")):
+                self.note(f"{name} is left out, as nothing here is like it: {self.layer.config[name]!r}")
+        return [name for name in left if not name.endswith(OF_TRAINING)]
 
     # ---- what goes in
 
@@ -141,12 +189,178 @@ class Piece:
         """Return the parameters of a vertex, those that there are."""
         return {name: read for name, read in named.items() if read is not None}
 
+    # ---- what every layer may say
+
+    def activation(self, name: str = "activation") -> Activation:
+        """Return the activation that a setting means, identity where it is left out."""
+        given = self.get(name)
+        found = activation_of(given, self.version)
+        return found or self.refuse(f"{name}={name_of(given)!r}")
+
+    def trained(
+        self,
+        kernel: str = "kernel",
+        bias: str | None = "bias",
+        params: Sequence[str] = ("W", "b"),
+        axes: Sequence[int] | None = None,
+    ) -> dict[str, Any]:
+        """Return how a layer's parameters start and are held: initialisers, regularisers, constraints.
+
+        Parameters
+        ----------
+        kernel : str
+            What Keras calls the weights: ``"kernel"`` reads ``kernel_initializer``, ...
+        bias : str, optional
+            None where there are no biases.
+        params : sequence of str
+            What they are called here.
+        axes : sequence of int, optional
+            For every axis of Keras' kernel its place in ours; without them as they are.
+        """
+        start = weight_init_of(self.get(f"{kernel}_initializer") or "glorot_uniform")
+        settings: dict[str, Any] = {} if start is None else {"weight_init": start}
+        settings |= self._penalties(f"{kernel}_regularizer", "")
+        limits = [self._limit(f"{kernel}_constraint", params[0], axes or range(MOST_AXES))]
+        if bias is not None:
+            number = bias_init_of(self.get(f"{bias}_initializer") or "zeros")
+            settings |= {} if number is None else {"bias_init": number}
+            settings |= self._penalties(f"{bias}_regularizer", "_bias")
+            limits.append(self._limit(f"{bias}_constraint", params[1], (1,)))
+        return settings | self._limits(limits)
+
+    def trained_scale(self) -> dict[str, Any]:
+        """Return the settings of a normalisation's gamma and beta."""
+        settings: dict[str, Any] = {}
+        for name, usual in (("gamma", "ones"), ("beta", "zeros")):
+            number = bias_init_of(self.get(f"{name}_initializer") or usual)
+            settings |= {} if number is None else {name: number}
+            if self._penalties(f"{name}_regularizer", ""):
+                self.note(f"{name}_regularizer is left out, as gamma and beta have no penalties")
+        limits = [self._limit(f"{name}_constraint", name, (1,)) for name in ("gamma", "beta")]
+        return settings | self._limits(limits)
+
+    def _penalties(self, name: str, suffix: str) -> dict[str, float]:
+        given = penalties_of(self.get(name), suffix)
+        if given is None:
+            self.note(f"{name} is left out, as nothing here is like it: {self.layer.config[name]!r}")
+        return given or {}
+
+    def _limit(self, name: str, param: str, axes: Sequence[int]) -> LayerConstraint | None:
+        given = self.get(name)
+        limit = None if given is None else constraint_of(given, param, axes)
+        if limit is None and given is not None:
+            self.note(f"{name} is left out, as nothing here is like it: {given!r}")
+        return limit
+
+    @staticmethod
+    def _limits(limits: Sequence[LayerConstraint | None]) -> dict[str, Any]:
+        held = tuple(limit for limit in limits if limit is not None)
+        return {"constraints": held} if held else {}
+
+    def note(self, what: str) -> None:
+        """Say on the log what training will not have as Keras does."""
+        LOGGER.warning("%s: %r (%s): %s.", self.model.file, self.call.name, self.layer.class_name, what)
+
+    # ---- order of axes
+
+    def format_behind(self, places: int) -> str | None:
+        """Return the format of so many axes of places that the first layer behind the call says, None where none does.
+
+        It is what a ReshapeVertex is told; where this foresees another one than it is told, all is drawn again, plain.
+        """
+        if places not in FORMATS:
+            return None
+        reached = {self.call.name}
+        for call in self.model.calls:
+            if reached.isdisjoint(call.inputs):
+                continue
+            if call.layer.class_name not in SILENT or (call.layer.class_name == "BatchNormalization" and places == 2):
+                last = call.layer.config.get("data_format") in (None, "channels_last", "tf")
+                return FORMATS[places][last]
+            reached.add(call.name)
+        return None
+
+    def opened(self, value: Value, part: str = "open") -> Value:
+        """Return a value whose array lies as it does in Keras, behind a vertex that turns it where it does not."""
+        if not channels_last(value.data_format):
+            return value._replace(data_format=None)
+        perm = list(axes_outward(value.data_format, len(value.shape) + 1))
+        node = self.add(OnnxVertex("Transpose", {"perm": perm}), value.node, part=part)
+        return value._replace(node=node, data_format=None)
+
+    def formatted(self, value: Value, data_format: str, part: str = "axes") -> Value:
+        """Return a value whose array lies as layers of a format compute with it: the channels first.
+
+        Only a layer that says the format lets users see it so: put one behind.
+        """
+        if channels_last(value.data_format) == channels_last(data_format):
+            return value._replace(data_format=data_format)
+        if not channels_last(data_format):
+            return self.opened(value, part)._replace(data_format=data_format)
+        perm = list(axes_inward(data_format, len(value.shape) + 1))
+        node = self.add(OnnxVertex("Transpose", {"perm": perm}), value.node, part=part)
+        return value._replace(node=node, data_format=data_format)
+
     # ---- what comes out
 
+    def add_layer(
+        self,
+        kind: Any,
+        shape: Sequence[int | None],
+        data_format: str | None = None,
+        arrays: Arrays | None = None,
+        around: Callable[[Any], Any] | None = None,
+        axes: Sequence[int] | None = None,
+        **settings: Any,
+    ) -> Value:
+        """Add a layer that may have an activation, with what Keras says of it and of the parameters.
+
+        Parameters
+        ----------
+        kind : class of layers
+            With an activation, and with parameters W and b.
+        shape : sequence of int or None
+            Of what it gives, in Keras, without the axis of examples.
+        data_format : str, optional
+            Of the layer, where it has such, and of what it gives.
+        arrays : Arrays, optional
+        around : callable, optional
+            Puts the layer into another one: ``lambda conf: TimeDistributed(conf, data_format="NWC")``.
+        axes : sequence of int, optional
+            As for `trained`.
+        **settings
+            Of the layer.
+        """
+        if data_format in kind.formats and "data_format" in kind.__dataclass_fields__:
+            settings["data_format"] = data_format
+        conf = kind(**{"activation": self.activation(), **self.trained(axes=axes), **settings})
+        node = self.add(conf if around is None else around(conf), self.value.node, arrays)
+        return self.give(node, shape, data_format)
+
+    def activated(self, value: Value, activation: Activation, part: str = "") -> Value:
+        """Add an activation behind something."""
+        return value._replace(node=self.add(ActivationLayer(activation), value.node, part=part))
+
     def add(self, conf: Any, nodes: Sequence[str] | str, arrays: Arrays | None = None, part: str = "") -> str:
-        """Add a vertex under the name of the call, or of a part of it: ``"conv1"``, ``"conv1/relu"``."""
+        """Add a vertex under the name of the call, or of a part of it: ``"conv1"``, ``"conv1/relu"``.
+
+        Inputs of the call are turned where the layer says another order of axes than they have. What is not to be
+        trained is frozen.
+        """
         name = f"{self.call.name}/{part}" if part else self.call.name
-        return self.draft.add(name, conf, [nodes] if isinstance(nodes, str) else nodes, arrays)
+        sources = [nodes] if isinstance(nodes, str) else list(nodes)
+        said = conf.said_format if isinstance(conf, LayerConf) else None
+        if said is not None:
+            sources = [self._in_format(source, said) for source in sources]
+        if not self.layer.trainable and conf.param_specs():
+            conf = FrozenLayer(conf) if isinstance(conf, LayerConf) else FrozenVertex(conf)
+        return self.draft.add(name, conf, sources, arrays)
+
+    def _in_format(self, node: str, data_format: str) -> str:
+        value = next((value for value in self.values if value.node == node), None)
+        if value is None or len(value.shape) + 1 != len(data_format):
+            return node
+        return self.formatted(value, data_format).node
 
     def give(self, node: str, shape: Sequence[int | None], data_format: str | None = None) -> Value:
         """Return what the call gives, with the mask of its first input."""

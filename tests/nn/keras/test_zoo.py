@@ -1,0 +1,91 @@
+"""Files that Keras wrote, with the outputs that Keras recorded."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import nd
+from nn.keras import graph_of
+
+CLOSE = 1e-5
+NOT_OF_DL4J = frozenset()
+"""Files whose layers Deeplearning4j has not either."""
+
+
+def compared(net, xs, ys):
+    """Compare outputs, of all examples and of the first alone."""
+    for stop in (None, 1):
+        given = net.output(*(x[:stop] for x in xs))
+        given = given if isinstance(given, (list, tuple)) else [given]
+        assert len(given) == len(ys)
+        for ours, theirs in zip(given, ys, strict=True):
+            ours = nd.to_host(ours)
+            assert ours.shape == theirs[:stop].shape
+            np.testing.assert_allclose(ours, theirs[:stop], rtol=CLOSE, atol=CLOSE)
+
+
+def of_zoo(path):
+    """Compare a model of the zoo in both forms."""
+    with np.load(path) as recorded:
+        arrays = dict(recorded)
+    xs, ys = ([arrays[f"{key}{at}"] for at in range(9) if f"{key}{at}" in arrays] for key in "xy")
+    for suffix in (".keras", ".h5"):
+        compared(graph_of(path.with_suffix(suffix)), xs, ys)
+
+
+def recorded_of(path):
+    """Return inputs and outputs of one of Deeplearning4j's models."""
+    import h5py
+
+    found = {}
+    with h5py.File(path, "r") as file:
+        for group in ("inputs", "outputs"):
+            found[group] = []
+            keep = found[group]
+            file[group].visititems(lambda _, one, keep=keep: keep.append(np.asarray(one)) if hasattr(one, "shape") else None)
+    return found["inputs"], found["outputs"]
+
+
+def of_dl4j(path):
+    """Compare one of Deeplearning4j's models, whole and as a configuration with weights."""
+    xs, ys = recorded_of(path)
+    start = str(path).removesuffix("_inputs_and_outputs.h5")
+    model, config, weights = (pathlib.Path(start + end) for end in ("_model.h5", "_config.json", "_weights.h5"))
+    if model.exists():
+        compared(graph_of(model), xs, ys)
+    if weights.exists():
+        compared(graph_of(weights, config), xs, ys)
+    return model.exists() + weights.exists()
+
+
+@pytest.mark.parametrize("kind", ["cnn1", "cnn2", "cnn3", "functional", "mlp", "rnn"])
+def test_a_model_of_each_kind_computes_what_keras_recorded(keras_reference, kind):
+    of_zoo(min((keras_reference / "zoo").glob(f"{kind}_*.npz")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["cnn1", "cnn2", "cnn3", "functional", "mlp", "rnn"])
+def test_all_models_of_the_zoo_compute_what_keras_recorded(keras_reference, kind):
+    paths = sorted((keras_reference / "zoo").glob(f"{kind}_*.npz"))
+    assert len(paths) == 10
+    for path in paths:
+        of_zoo(path)
+
+
+def test_models_of_deeplearning4j_compute_what_keras_recorded(keras_reference):
+    paths = sorted((keras_reference / "dl4j").glob("*/*_inputs_and_outputs.h5"))
+    assert len(paths) == 35
+    assert sum(map(of_dl4j, paths)) == 70
+
+
+def test_configurations_alone_become_networks_with_weights_of_their_own(keras_reference):
+    paths = [
+        path
+        for path in sorted((keras_reference / "dl4j").glob("*/*_config.json"))
+        if not path.with_name(path.name.replace("_config.json", "_weights.h5")).exists()
+    ]
+    assert len(paths) == 13
+    for path in paths:
+        net = graph_of(path)
+        assert net.num_params() == sum(nd.to_host(array).size for array in net.param_table().values()) > 0
