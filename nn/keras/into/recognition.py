@@ -195,7 +195,9 @@ class Recognition:
     def _read_by(self, unit: Unit) -> list[str]:
         """Return the calls and inputs that calls read: as inputs, and as arguments such as masks."""
         given = [one.arguments.values() for one in unit]
-        told = [name for values in given for value in values for name in (value if isinstance(value, list) else [value])]
+        told = [
+            name for values in given for value in values for name in (value if isinstance(value, list) else [value])
+        ]
         return [*(name for one in unit for name in one.inputs), *(name for name in told if self._is_call(name))]
 
     def _is_call(self, name: object) -> bool:
