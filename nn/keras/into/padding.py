@@ -84,7 +84,9 @@ def surrounded(piece: Piece, places: Places, borders: Borders, part: str = "", a
     """
     if not (always or any(map(sum, borders))):
         return places
-    sizes = tuple(None if size is None else size + sum(sides) for size, sides in zip(places.sizes, borders, strict=True))
+    sizes = tuple(
+        None if size is None else size + sum(sides) for size, sides in zip(places.sizes, borders, strict=True)
+    )
     padding, to = tuple(side for sides in borders for side in sides), (places.channels, sizes)
     return layer(piece, places, PADDINGS[len(borders)], part, to=to, padding=padding)
 
@@ -93,7 +95,9 @@ def cropped(piece: Piece, places: Places, borders: Borders, part: str = "", alwa
     """Return places without their borders; see `surrounded`."""
     if not (always or any(map(sum, borders))):
         return places
-    sizes = tuple(None if size is None else size - sum(sides) for size, sides in zip(places.sizes, borders, strict=True))
+    sizes = tuple(
+        None if size is None else size - sum(sides) for size, sides in zip(places.sizes, borders, strict=True)
+    )
     cropping, to = tuple(side for sides in borders for side in sides), (places.channels, sizes)
     return layer(piece, places, CROPPINGS[len(borders)], part, to=to, cropping=cropping)
 

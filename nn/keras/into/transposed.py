@@ -43,9 +43,7 @@ def transposed_convolution(piece: Piece) -> Value:
     places, windows = entering(piece, count), windows_of(piece, count)
     given = piece.get("output_padding")
     more = (None,) * count if given is None else piece.sizes("output_padding", count)
-    cuts = [
-        _cut(windows.padding, *of_axis) for of_axis in zip(windows.reach, windows.stride, more, strict=True)
-    ]
+    cuts = [_cut(windows.padding, *of_axis) for of_axis in zip(windows.reach, windows.stride, more, strict=True)]
     sizes = _behind(windows, places.sizes, cuts)
     n_out, is_wide, has_bias = int(piece.get("filters")), is_series(places), bool(piece.get("use_bias", True))
     activation, behind = activations(piece, inside=not is_wide)
@@ -105,9 +103,7 @@ def _cut_layer(
     even = tuple(min(cut) for cut in cuts)
     rest = [(before - least, behind - least) for (before, behind), least in zip(cuts, even, strict=True)]
     name = (part + "/uncut" if part else "uncut") if any(map(sum, rest)) else part
-    whole = tuple(
-        None if size is None else size + sum(cut) for size, cut in zip(sizes, rest, strict=True)
-    )
+    whole = tuple(None if size is None else size + sum(cut) for size, cut in zip(sizes, rest, strict=True))
     settings |= {**windows.settings(), "convolution_mode": "truncate", "padding": even}
     made = layer(piece, places, kind, name, arrays, (n_out, whole), **settings)
     return cropped(piece, made, rest, part)

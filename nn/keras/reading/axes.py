@@ -121,7 +121,7 @@ def _of_keras_1(class_name: str, config: Mapping[str, Any], arrays: list[_Turned
 
 def _series(kernel: _Turned, config: Mapping[str, Any]) -> _Turned:
     """Return the kernel of a Conv1D, which Keras 1 stored as that of pictures one pixel wide."""
-    if len(kernel.shape) != 4:  # noqa: PLR2004
+    if len(kernel.shape) != 4:
         return kernel
     size = config.get("kernel_size")
     if kernel.shape[:2] != (size, 1) or kernel.shape[3] != config.get("filters"):  # before 1.2: [out, in, length, 1]
@@ -163,14 +163,14 @@ def _joined(arrays: list[_Turned], first: bool = False) -> _Turned:
 
 def _is_cudnn(class_name: str, arrays: Sequence[_Turned]) -> bool:
     """Tell whether an LSTM's bias is CuDNN's, which has one for each of its two products."""
-    if class_name != "LSTM" or len(arrays) != 3:  # noqa: PLR2004
+    if class_name != "LSTM" or len(arrays) != 3:
         return False
-    return len(arrays[1].shape) == 2 and arrays[2].shape == (8 * arrays[1].shape[0],)  # noqa: PLR2004
+    return len(arrays[1].shape) == 2 and arrays[2].shape == (8 * arrays[1].shape[0],)
 
 
 def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
     """Return the weights of Keras' own layer: kernels are turned gate by gate, an LSTM's biases are added."""
-    if len(arrays) != 3 or any(len(array.shape) != 2 for array in arrays[:2]):  # noqa: PLR2004
+    if len(arrays) != 3 or any(len(array.shape) != 2 for array in arrays[:2]):
         raise FormatError(f"{class_name} of CuDNN must have 3 weights, got {[list(array.shape) for array in arrays]}.")
     kernel, recurrent, bias = arrays
     units = recurrent.shape[0]

@@ -290,7 +290,7 @@ def _padding_2d(config: Config) -> Config:
     if isinstance(padding, dict):
         top, bottom, left, right = (padding.get(f"{side}_pad", 0) for side in ("top", "bottom", "left", "right"))
         config["padding"] = [[top, bottom], [left, right]]
-    elif isinstance(padding, list) and len(padding) == 4:  # noqa: PLR2004 - top, bottom, left, right
+    elif isinstance(padding, list) and len(padding) == 4:
         config["padding"] = [padding[:2], padding[2:]]
     return config
 
