@@ -23,6 +23,7 @@ from .places import (
     leaving,
     moved,
     row,
+    trained,
 )
 from .windows import windows_of
 
@@ -43,13 +44,14 @@ def convolution(piece: Piece) -> Value:
     n_out, groups = int(piece.get("filters")), int(piece.get("groups", 1) or 1)
     piece.get("lora_rank"), piece.get("lora_alpha")  # files have the sum with the kernel
     piece.need(groups > 0 and places.channels % groups == n_out % groups == 0, f"groups={groups}")
-    settings = {**windows.settings(), "has_bias": bool(piece.get("use_bias", True)), **piece.trained()}
+    has_bias = bool(piece.get("use_bias", True))
+    settings = {**windows.settings(), "has_bias": has_bias, **trained(piece, "kernel", ORDERS[count], bias=has_bias)}
     to = (n_out, windows.behind(piece, places.sizes))
     if groups == 1:
         settings |= {"activation": piece.activation(), "n_in": places.channels, "n_out": n_out}
         arrays = _arrays(piece, moved(piece.weight("kernel", 0), ORDERS[count]))
         return leaving(piece, layer(piece, places, KINDS[count], "", arrays, to, **settings))
-    if count == 2 and groups == places.channels:
+    if count == 2 and groups == places.channels and not piece.get("kernel_constraint"):  # whose axes are Keras'
         return leaving(piece, _depthwise(piece, places, to, settings))
     return leaving(piece, _in_groups(piece, places, groups, to, settings))
 

@@ -18,6 +18,7 @@ from .places import (
     moved,
     narrowed,
     row,
+    trained,
     widened,
 )
 from .windows import Windows, windows_of
@@ -42,7 +43,8 @@ def depthwise(piece: Piece) -> Value:
         W=moved(piece.weight("depthwise_kernel", 0), AS_DEPTHWISE, is_wide),
         b=row(piece.weight("bias", 1)) if has_bias else None,
     )
-    settings = {"depth_multiplier": times, "has_bias": has_bias, **piece.trained("depthwise")}
+    settings = {"depth_multiplier": times, "has_bias": has_bias}
+    settings |= _not_identity(trained(piece, "depthwise", AS_DEPTHWISE, is_wide, has_bias))
     return _given(piece, places, windows, DepthwiseConvolution2D, arrays, places.channels * times, settings)
 
 
@@ -63,8 +65,24 @@ def separable(piece: Piece) -> Value:
         b=row(piece.weight("bias", 2)) if has_bias else None,
     )
     settings = {"n_out": n_out, "depth_multiplier": int(piece.get("depth_multiplier", 1)), "has_bias": has_bias}
-    settings |= piece.trained("depthwise")
+    settings |= _both(piece, trained(piece, "depthwise", AS_SEPARABLE, is_wide, has_bias), is_wide)
     return _given(piece, places, windows, SeparableConvolution2D, arrays, n_out, settings)
+
+
+def _both(piece: Piece, settings: dict[str, Any], is_wide: bool) -> dict[str, Any]:
+    """Return how both kernels start and are held: they have one initialisation and one penalty."""
+    axes = (2, 1, 0) if is_wide else (2, 3, 1, 0)
+    others = piece.trained("pointwise", None, ("pW",), axes)
+    limits = (*settings.get("constraints", ()), *others.pop("constraints", ()))
+    others.pop("weight_init", None)
+    if {name: value for name, value in settings.items() if name in ("l1", "l2")} != others:
+        piece.note("pointwise_regularizer is left out, as both kernels have the penalty of the first")
+    return _not_identity(settings | ({"constraints": limits} if limits else {}))
+
+
+def _not_identity(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings without an initialisation that these kernels cannot have."""
+    return {name: value for name, value in settings.items() if (name, value) != ("weight_init", "identity")}
 
 
 def _taken(piece: Piece) -> tuple[Places, Windows, bool]:

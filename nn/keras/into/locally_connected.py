@@ -11,7 +11,7 @@ from ...layers import LocallyConnected1D, LocallyConnected2D
 from ...onnx.vertices import OnnxConstant, OnnxVertex
 from ...terms.data_formats import channels_last
 from .piece import Piece, Value
-from .places import Places, Reader, activated, changed, dimensions, entering, layer, leaving, saying
+from .places import Places, Reader, activated, changed, dimensions, entering, layer, leaving, saying, trained
 from .windows import Windows, windows_of
 
 KINDS: dict[int, Any] = {1: LocallyConnected1D, 2: LocallyConnected2D}
@@ -32,7 +32,7 @@ def locally_connected(piece: Piece) -> Value:
     piece.need(None not in places.sizes, "the size of its input is open")
     n_out, has_bias = int(piece.get("filters")), bool(piece.get("use_bias", True))
     sizes = windows.behind(piece, places.sizes)
-    settings = {**windows.settings(), **piece.trained(), "activation": "identity", "has_bias": False}
+    settings = {**windows.settings(), **_held(piece, has_bias), "activation": "identity", "has_bias": False}
     settings |= {"n_in": places.channels, "n_out": n_out, "input_size": places.sizes}
     arrays = piece.arrays(W=_kernels(piece, places, windows, sizes))
     made = layer(piece, places, KINDS[count], "layer", arrays, (n_out, sizes), **settings)
@@ -41,6 +41,16 @@ def locally_connected(piece: Piece) -> Value:
     made = _with_bias(piece, made) if has_bias else made
     made = saying(piece, made, "linear")
     return leaving(piece, activated(piece, made, activation))
+
+
+def _held(piece: Piece, has_bias: bool) -> dict[str, Any]:
+    """Return how the kernels start and are held; of biases, which are a vertex' own, nothing is said."""
+    settings = trained(piece, "kernel", (0, 1, 2), bias=False)
+    if has_bias and (piece.get("bias_regularizer") or piece.get("bias_constraint")):
+        piece.note("what holds the biases is left out, as every place has its own")
+    if not isinstance(settings.get("weight_init", ""), str) or settings.get("weight_init") == "identity":
+        del settings["weight_init"]
+    return settings
 
 
 def _kernels(piece: Piece, places: Places, windows: Windows, sizes: Any) -> Reader | None:

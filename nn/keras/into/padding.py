@@ -103,7 +103,7 @@ def cropped(piece: Piece, places: Places, borders: Borders, part: str = "", alwa
 
 
 def _borders(piece: Piece, name: str, count: int) -> list[tuple[int, int]]:
-    """Return a setting of two numbers for every axis: 1, [1, 2] or [[1, 1], [2, 2]]; along time [1, 2] are two sides."""
+    """Return a setting of two numbers for every axis: of 1, [1, 2] or [[1, 1], [2, 2]]; along time [1, 2] are two."""
     given = piece.get(name, 1 if count != 2 or name == "padding" else 0)
     axes = [given] * count if isinstance(given, int) else [given] if count == 1 else list(given)
     if count == 1 and isinstance(axes[0], list | tuple) and len(axes[0]) == 1:  # [[1, 2]]

@@ -11,8 +11,8 @@ from nd.typing import HostArray
 
 from ...layers import ActivationLayer, Cropping2D, Subsampling1DLayer, Upsampling3D
 from ...onnx.vertices import OnnxVertex
-from ...terms.data_formats import IMAGES, SERIES, axes_inward, axes_outward, channels_last
-from .piece import FORMATS, Arrays, Piece, Value
+from ...terms.data_formats import IMAGES, SERIES, channels_last
+from .piece import Arrays, Piece, Value
 
 Sizes = tuple[int | None, ...]
 Reader = Callable[[], HostArray]
@@ -97,7 +97,7 @@ def layer(
     if "data_format" in {field.name for field in fields(kind)}:
         settings["data_format"] = data_format
     elif data_format not in kind.formats:
-        node = piece.add(OnnxVertex("Identity"), said(piece, places).node, part=_under(part, "open"))
+        node = piece.add(OnnxVertex("Identity"), node, part=_under(part, "open"))
         node = piece.add(kind(**settings), node, arrays, part=_under(part, "inner"))
         node = piece.add(OnnxVertex("Identity"), node, part=_under(part, "closed"))
         return saying(piece, Places(node, data_format, channels, sizes), part)
@@ -116,12 +116,6 @@ def saying(piece: Piece, places: Places, part: str = "") -> Places:
         return places
     conf = SAYING[len(places.sizes)](places.data_format)
     return places._replace(node=piece.add(conf, places.node, part=part))
-
-
-def said(piece: Piece, places: Places) -> Places:
-    """Let an input of the network say its format where its type, which has open sizes, cannot."""
-    is_told = places.node not in piece.draft.inputs or len(places.sizes) == 1 or None not in places.sizes
-    return places if is_told else saying(piece, places, "format")
 
 
 def _under(part: str, name: str) -> str:
@@ -176,6 +170,28 @@ def activated(piece: Piece, places: Places, activation: Activation | None) -> Pl
 # ---- weights
 
 
+def trained(piece: Piece, kernel: str, order: Sequence[int], width: bool = False, bias: bool = True) -> dict[str, Any]:
+    """Return how a layer's parameters start and are held.
+
+    Parameters
+    ----------
+    piece : Piece
+    kernel : str
+        What Keras calls the weights.
+    order, width
+        As for `moved`.
+    bias : bool
+        Whether there is one.
+    """
+    places = [order.index(axis) for axis in range(len(order))]
+    if width:
+        del places[1]
+    if not bias:
+        for kind in ("initializer", "regularizer", "constraint"):
+            piece.get(f"bias_{kind}")
+    return piece.trained(kernel, "bias" if bias else None, axes=places)
+
+
 def changed(read: Reader | None, change: Callable[[HostArray], HostArray]) -> Reader | None:
     """Return what reads a weight and gives it another order, None where there is none."""
     return None if read is None else lambda: change(read())
@@ -202,9 +218,3 @@ def moved(read: Reader | None, order: Sequence[int], width: bool = False) -> Rea
         return wide.transpose(tuple(order))
 
     return changed(read, turned)
-
-
-__all__ = [
-    "FORMATS", "Places", "Reader", "Sizes", "activated", "activations", "changed", "dimensions", "entering",
-    "is_series", "layer", "leaving", "moved", "narrowed", "row", "said", "saying", "vertex", "widened",
-]  # fmt: skip
