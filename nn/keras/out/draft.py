@@ -36,7 +36,7 @@ class Value(NamedTuple):
     rank: int
     """Number of axes."""
     of_steps: bool = False
-    """Whether the network has a row, or an image, for every time step, where Keras has series ``[N, T, ...]`` of them."""
+    """Whether the network has rows, or images, of time steps, where Keras has series ``[N, T, ...]`` of them."""
 
     @property
     def own_rank(self) -> int:
@@ -208,9 +208,7 @@ def in_keras_order(layers: Mapping[str, DraftLayer], inputs: Sequence[Value], ou
     return sorted(of_layers, key=lambda name: (-of_layers[name], place[name]))
 
 
-def _walk(
-    layers: Mapping[str, DraftLayer], outputs: Sequence[Value]
-) -> tuple[list[tuple[str, int]], dict[str, int]]:
+def _walk(layers: Mapping[str, DraftLayer], outputs: Sequence[Value]) -> tuple[list[tuple[str, int]], dict[str, int]]:
     """Return calls, every one behind what it reads, and the layers' places in a walk into the depth."""
     done: list[tuple[str, int]] = []
     met: set[tuple[str, int]] = set()
