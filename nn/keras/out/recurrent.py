@@ -24,8 +24,6 @@ def recurrent(node: Node) -> Value:
     return _one_way(node, whole=True)
 
 
-
-
 def last_time_step(node: Node) -> Value:
     """LastTimeStep: a recurrent layer without `return_sequences`, or the last step of what is inside."""
     from . import layer_written  # which has the table of all
@@ -33,7 +31,8 @@ def last_time_step(node: Node) -> Value:
     inner = node.around(node.conf.inside, node.params)
     if type(inner.conf).__name__ in UNITS:
         return _one_way(inner, whole=False)
-    return last_step(node, layer_written(inner))
+    kind = None if node.types[0] is None else inner.conf.output_type(node.name, node.types[0])
+    return last_step(node.around(node.conf, {}, types=(kind,)), layer_written(inner))
 
 
 def bidirectional(node: Node) -> Value:
