@@ -9,8 +9,6 @@ import nd
 from nn.keras import graph_of
 
 CLOSE = 1e-5
-NOT_OF_DL4J = frozenset()
-"""Files whose layers Deeplearning4j has not either."""
 
 
 def compared(net, xs, ys):
@@ -35,16 +33,16 @@ def of_zoo(path):
 
 
 def recorded_of(path):
-    """Return inputs and outputs of one of Deeplearning4j's models."""
+    """Return inputs and outputs of one of Deeplearning4j's models; ``outputs`` are labels where there are predictions."""
     import h5py
 
-    found = {}
+    def arrays(group):
+        kept = []
+        group.visititems(lambda _, one: kept.append(np.asarray(one)) if hasattr(one, "shape") else None)
+        return kept
+
     with h5py.File(path, "r") as file:
-        for group in ("inputs", "outputs"):
-            found[group] = []
-            keep = found[group]
-            file[group].visititems(lambda _, one, keep=keep: keep.append(np.asarray(one)) if hasattr(one, "shape") else None)
-    return found["inputs"], found["outputs"]
+        return arrays(file["inputs"]), arrays(file.get("predictions", file["outputs"]))
 
 
 def of_dl4j(path):
