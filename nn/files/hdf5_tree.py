@@ -1,22 +1,34 @@
-"""All of a file of HDF5 as it lies there: groups with their attributes, and arrays that are read when asked for."""
+"""All of a file of HDF5 as it lies there: groups with their attributes, and arrays.
+
+libhdf5 can crash on damaged files. A file that is not one's own can be read by a child process: its crash is an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from nd import FormatError
+from nd.files.reading import Source, most_unpacked, name_of, opening_to_seek
+from nd.files.serde_buffers import decode
 from nd.interrupts import Held
 from nd.typing import HostArray
 
-Attribute = str | list[str] | int | float | None
-"""A text, texts, or a number; None for anything else."""
-DAMAGES = (
-    ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError,
-)  # fmt: skip
-"""What h5py raises of damaged files, as tests with such files found."""
-_MOST_OBJECTS = 200_000
-_MOST_ATTRIBUTE = 64 << 20  # bytes
+from .hdf5_content import LENGTH, Attribute, Content, Wrong, content_of
+
+BEGINS = b"\x89HDF\r\n\x1a\n"
+"""The first bytes of such files."""
+_SECONDS, _BYTES_A_SECOND = 60, 1 << 20  # how long a child process may take: it may be in an endless loop
+_PROGRAM = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+"""Not the path itself: Python would look for modules beside it."""
+_TYPES = {"float32": "FLOAT", "float64": "DOUBLE", "int64": "LONG"}
+_LIBRARIES = {"HDF5_USE_FILE_LOCKING": "FALSE", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class StoredArray(NamedTuple):
@@ -24,16 +36,23 @@ class StoredArray(NamedTuple):
 
     Attributes
     ----------
-    shape : tuple of int
+    array : array on the host
+        float32, float64 or int64.
     dtype : str
-        As NumPy spells it, ``"bfloat16"`` where Keras wrote that.
-    read : callable
-        Returns it, of float32, float64 or int64, on the host.
+        That of the file, as NumPy spells it; ``"bfloat16"`` where Keras wrote that.
     """
 
-    shape: tuple[int, ...]
+    array: HostArray
     dtype: str
-    read: Callable[[], HostArray]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return tuple(self.array.shape)
+
+    def read(self) -> HostArray:
+        """Return the array."""
+        return self.array
 
 
 class Hdf5Tree(NamedTuple):
@@ -44,109 +63,99 @@ class Hdf5Tree(NamedTuple):
     attributes : mapping of str -> mapping of str -> Attribute
         Of every group and every array.
     arrays : mapping of str -> StoredArray
+    texts : mapping of str -> str
+        Arrays that are one text.
+    others : mapping of str -> str
+        Arrays of anything else, and what that is.
     """
 
     attributes: Mapping[str, Mapping[str, Attribute]]
     arrays: Mapping[str, StoredArray]
+    texts: Mapping[str, str]
+    others: Mapping[str, str]
 
 
-def read_tree(library: Any, name: str, source: str | BinaryIO, most: int, without: tuple[str, ...] = ()) -> Hdf5Tree:
+def read_tree(
+    library: Any, source: Source, isolated: bool = False, without: tuple[str, ...] = (), name: str = ""
+) -> Hdf5Tree:
     """Return the content of a file, all of it in memory.
 
     Parameters
     ----------
     library : module
         h5py.
-    name : str
-        Of the file, in messages.
-    source : str or binary file object
-    most : int
-        Bytes that the arrays may take together.
+    source : path or binary file object
+    isolated : bool
+        Read it in a child process, for files that are not one's own. It takes a quarter of a second longer.
     without : tuple of str
         Groups of the root whose content is left out.
+    name : str, optional
+        Of the file in messages, by default its path.
 
     Raises
     ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        As `nd.files.reading.opening`.
     FormatError
-        It is damaged, of another kind, keeps numbers in other files, or holds more than `most`.
+        It is damaged, of another kind, keeps numbers in other files, or holds more than its length allows; or the child
+        process crashed on it.
     """
+    name = name or name_of(source)
+    with opening_to_seek("read_hdf5", source, BEGINS) as file:
+        most = most_unpacked(file.seek(0, os.SEEK_END))
+        file.seek(0)
+        is_path = isinstance(source, (str, bytes, os.PathLike))
+        try:
+            if isolated:
+                given = os.path.abspath(os.fsdecode(source)) if is_path else "-"  # type: ignore[arg-type]
+                return _isolated(name, [given, str(most), *without], None if is_path else file.read())
+            with Held():  # h5py drops a Ctrl-C that comes as it lets go of its handles, the last ones behind the end
+                content = content_of(library, os.fsdecode(source) if is_path else file, most, without)  # type: ignore[arg-type]
+        except Wrong as error:
+            raise FormatError(f"{name}: {error}") from error
+    return _tree(content)
+
+
+def _tree(content: Content) -> Hdf5Tree:
+    arrays = {name: StoredArray(array, content.dtypes[name]) for name, array in content.arrays.items()}
+    return Hdf5Tree(content.attributes, arrays, content.texts, content.others)
+
+
+def _isolated(name: str, arguments: list[str], content: bytes | None) -> Hdf5Tree:
+    """Have a child process write the content into a file, whose reader is safe."""
+    program = os.path.join(os.path.dirname(__file__), "hdf5_content.py")
+    command = [sys.executable, "-c", _PROGRAM, program, *arguments]
+    size = os.path.getsize(arguments[0]) if content is None else len(content)
+    seconds = _SECONDS + size // _BYTES_A_SECOND
+    with tempfile.TemporaryFile() as out:
+        try:
+            done = subprocess.run(
+                command, env={**os.environ, **_LIBRARIES}, input=content or b"", stdout=out, stderr=subprocess.PIPE,
+                timeout=seconds, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise FormatError(f"{name}: libhdf5 must read the file, got no end in {seconds} seconds.") from error
+        if done.returncode < 0:
+            raise FormatError(
+                f"{name}: libhdf5 must read the file, got a crash (signal {-done.returncode}). It is damaged."
+            )
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise FormatError(f"{name}: {said or 'could not be read.'}")
+        out.seek(0)
+        return _received(name, out)
+
+
+def _received(name: str, out: BinaryIO) -> Hdf5Tree:
+    header = out.read(int.from_bytes(out.read(LENGTH), "big"))
     try:
-        with Held(), library.File(source, "r") as file:  # h5py drops a Ctrl-C that comes as it lets go of its handles
-            return _content(file, library, most, without)
-    except FormatError as error:
-        raise FormatError(f"{name}: {error}") from error
-    except DAMAGES as error:
-        raise FormatError(f"{name}: expected a file of HDF5, got {error}. Is it damaged, or another kind?") from error
-
-
-def _content(file: Any, library: Any, most: int, without: tuple[str, ...]) -> Hdf5Tree:
-    objects: dict[str, Any] = {"": file}
-
-    def note(name: str, item: Any) -> None:
-        if len(objects) > _MOST_OBJECTS:
-            raise FormatError(f"it must have at most {_MOST_OBJECTS:,} groups and arrays, got more.")
-        if name.partition("/")[0] not in without:
-            objects[name] = item
-
-    file.visititems(note)
-    attributes = {name: _attributes(item, library) for name, item in objects.items()}
-    datasets = {name: item for name, item in objects.items() if hasattr(item, "nbytes")}
-    size = sum(int(dataset.nbytes) for dataset in datasets.values())
-    if size > most:
-        raise FormatError(
-            f"arrays must take at most {most:,} bytes, which is much for a file of this length, got {size:,}."
-        )
-    arrays = {name: _array(name, item, attributes[name], library) for name, item in datasets.items()}
-    return Hdf5Tree(attributes, {name: array for name, array in arrays.items() if array is not None})
-
-
-def _attributes(item: Any, library: Any) -> dict[str, Attribute]:
-    return {name: _attribute(item.attrs, name, library) for name in item.attrs}
-
-
-def _attribute(attributes: Any, name: str, library: Any) -> Attribute:
-    handle = attributes.get_id(name)
-    size = handle.dtype.itemsize
-    for length in handle.shape or ():
-        size *= length
-    if size > _MOST_ATTRIBUTE:
-        raise FormatError(f"attribute {name!r} must have at most {_MOST_ATTRIBUTE:,} bytes, got {size:,}.")
-    if handle.dtype.kind not in "biufSO" or len(handle.shape or ()) > 1:
-        return None
-    if handle.dtype.kind == "O" and library.check_string_dtype(handle.dtype) is None:
-        return None
-    value = attributes[name]
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list):
-        return [_text(text) for text in value] if all(isinstance(text, (str, bytes)) for text in value) else None
-    return value if isinstance(value, (int, float)) else _text(value) if isinstance(value, (str, bytes)) else None
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
-def _array(name: str, dataset: Any, attributes: Mapping[str, Attribute], library: Any) -> StoredArray | None:
-    """Return an array of numbers; None for texts and other things."""
-    if dataset.external or dataset.is_virtual:
-        raise FormatError(f"{name!r} must be in the file itself, got numbers in another one.")
-    if dataset.shape is None:
-        return None
-    kind, size = dataset.dtype.kind, dataset.dtype.itemsize
-    if kind == "V" and size == 2 and attributes.get("dtype") == "bfloat16":
-        return StoredArray(dataset.shape, "bfloat16", _kept(_of_bfloat16(dataset[()])))
-    if kind not in "biuf":
-        return None
-    exact = "int64" if kind != "f" else "float64" if size >= 8 else "float32"
-    return StoredArray(dataset.shape, dataset.dtype.name, _kept(dataset.astype(exact)[()]))
-
-
-def _of_bfloat16(array: Any) -> HostArray:
-    """Return numbers of 16 bits, the upper halves of those of 32, as float32."""
-    halves = array.reshape(-1).view("<u2").astype("<u4")
-    return (halves << 16).view("<f4").reshape(array.shape)
-
-
-def _kept(array: Any) -> Callable[[], HostArray]:
-    return lambda: array
+        attributes, arrays, texts, others = json.loads(header)
+    except ValueError as error:
+        raise FormatError(f"{name}: libhdf5 must read the file, got {error}. It is damaged.") from error
+    kept = {}
+    for path, (shape, dtype, written) in arrays.items():
+        numbers = bytearray(math.prod(shape) * (4 if dtype == "float32" else 8))
+        if out.readinto(numbers) != len(numbers):  # type: ignore[attr-defined]
+            raise FormatError(f"{name}: libhdf5 must read {path!r}, got a part of it. The file is damaged.")
+        kept[path] = StoredArray(decode(numbers, _TYPES[dtype]).reshape(shape), written)
+    return Hdf5Tree(attributes, kept, texts, others)

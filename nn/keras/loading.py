@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nd.files.reading import Source
 
 from ..networks.network import Network
@@ -11,13 +9,13 @@ from .into.recognition import network_of
 from .reading import read_keras
 
 
-def graph_of(source: Source, configuration: Any = None) -> Network:
+def keras_graph_of(source: Source, configuration: Source | None = None, isolated: bool = True) -> Network:
     """Return a model of Keras as a network that computes the same: a MultiLayerNetwork where it is a chain.
 
     Parameters and errors as `nn.keras.reading.read_keras`; a ConfigurationError says which layers have no counterpart.
     """
-    return network_of(read_keras(source, configuration))
+    return network_of(read_keras(source, configuration, isolated))
 
 
-keras_graph_of = graph_of
-"""The same, where another package's is meant by the shorter name."""
+graph_of = keras_graph_of
+"""The same, where the package already says what the file is."""

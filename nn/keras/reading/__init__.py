@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nd import NdError
-from nd.files.reading import Source, name_of
+from nd import ConfigurationError, FormatError
+from nd.files.reading import Source
 
 from ..model import KerasModel, Weight
 from .axes import Origin, weights_of
 from .document import part_of
 from .flattening import Flattening
 from .older import plain
-from .sources import Stored, stored
+from .sources import Stored, name_in_messages, stored
 from .store import named, numbered
-from .structure import Entry, Part
+from .structure import Entry, Part, layers_of
 
 
-def read_keras(source: Source | str | bytes, configuration: Any = None) -> KerasModel:
+def read_keras(source: Source, configuration: Source | None = None, isolated: bool = True) -> KerasModel:
     """Return the model of a file of Keras 1, 2 or 3.
 
     Parameters
@@ -27,6 +25,9 @@ def read_keras(source: Source | str | bytes, configuration: Any = None) -> Keras
         a file, or its JSON. The content tells which.
     configuration : path, binary file object, str or bytes, optional
         What ``model.to_json()`` returned, or a file of it, for a file of weights.
+    isolated : bool
+        Read HDF5 in a child process, which costs a quarter of a second: libhdf5 can crash on damaged files, and what
+        crashes is then the child. False for files of one's own.
 
     Raises
     ------
@@ -42,12 +43,15 @@ def read_keras(source: Source | str | bytes, configuration: Any = None) -> Keras
     Nothing is unpickled or unmarshalled, and no code of the file is run. Source: Keras, saving_lib.py,
     legacy_h5_format.py.
     """
-    name = name_of(source) if not (isinstance(source, (str, bytes)) and source.lstrip()[:1] in ("{", b"{")) else "JSON"
-    content = stored(source, configuration)
+    name = name_in_messages(source)
     try:
-        return _model(name, content)
-    except NdError as error:
+        return _model(name, stored(source, configuration, isolated))
+    except (FormatError, ConfigurationError) as error:
+        if str(error).startswith(name):
+            raise
         raise type(error)(f"{name}: {error}") from error
+    except RecursionError as error:
+        raise FormatError(f"{name}: a model's layers must not lie so deep in one another. Is it damaged?") from error
 
 
 def _model(name: str, content: Stored) -> KerasModel:
@@ -73,7 +77,7 @@ def _weights(part: Part, content: Stored) -> dict[Entry, tuple[Weight, ...]] | N
     by_names = content.root or any(name.startswith("layer_names") for name in tree.attributes[""])
     raw = named(part, tree, content.root) if by_names or not is_numbered else numbered(part, tree)
     origin = Origin(content.version, content.backend)
-    return {entry: weights_of(entry, arrays, origin) for entry, arrays in raw.items()}
+    return {entry: weights_of(entry, raw.get(entry, ()), origin) for entry in layers_of(part)}
 
 
 def _dtype(content: Stored) -> str:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
+import zipfile
 from collections.abc import Mapping
-from typing import Any, BinaryIO, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from nd import FormatError
+from nd.arguments import shown
 from nd.extras import optional
-from nd.files.reading import Source, most_unpacked, name_of, opening_to_seek
+from nd.files.reading import Source, name_of, opening_to_seek
 
-from ...files.archive import read_text, reading
-from ...files.hdf5_tree import Hdf5Tree, read_tree
+from ...files.archive import has_entry, read_bytes, read_text, reading
+from ...files.hdf5_tree import BEGINS, Hdf5Tree, read_tree
 from ...files.json_fields import parse
 from .fields import mapping
 
@@ -21,7 +26,6 @@ CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _MOST_TEXT = 64 << 20  # bytes of a configuration
 _WITHOUT = ("optimizer_weights", "optimizer", "_optimizer")
 """Groups of the optimizer's state, which is not read."""
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 _KERAS_3_FIELDS = ("module", "registered_name", "build_config")
 _OF_KERAS_2 = ("batch_input_shape", "kernel_initializer", "units", "filters", "data_format", "rate", "use_bias")
 
@@ -53,74 +57,68 @@ class Stored(NamedTuple):
     root: str
 
 
-def stored(source: Source, configuration: Any = None) -> Stored:
+def stored(source: Source, configuration: Any, isolated: bool) -> Stored:
     """Return what a file, or a file of weights with its configuration, holds."""
     if configuration is not None:
-        document = document_of(configuration)
-        return _with_configuration(document, read_hdf5_file(source))
+        return _with_configuration(document_of(configuration), _tree(source, isolated))
+    if _is_text(source):
+        return _configuration_alone(document_of(source))
     with opening_to_seek("load", source, b"") as file:
         file.seek(0)
-        head = file.read(len(_HDF5))
+        head = file.read(len(BEGINS))
         file.seek(0)
         if head[:2] == b"PK":
-            return reading("load", file if not _is_path(source) else source, _archive)
-        if head != _HDF5:
+            return reading("load", source if _is_path(source) else file, partial(_archive, isolated))
+        if head != BEGINS:
             return _configuration_alone(document_of(source))
-    return _of_hdf5(name_of(source), read_hdf5_file(source))
+        return _of_hdf5(_tree(source if _is_path(source) else file, isolated))
 
 
 def _is_path(source: object) -> bool:
     return isinstance(source, (str, bytes, os.PathLike))
 
 
+def _is_text(source: object) -> bool:
+    """Tell whether a source is the JSON itself."""
+    return isinstance(source, (str, bytes)) and source.lstrip()[:1] in ("{", b"{")
+
+
+def name_in_messages(source: object) -> str:
+    """Return the name of a source."""
+    return "the configuration" if _is_text(source) else name_of(source)
+
+
+def _tree(source: Source, isolated: bool, name: str = "") -> Hdf5Tree:
+    library = optional("load", "h5py", "h5py", "keras")
+    return read_tree(library, source, isolated, _WITHOUT, name)
+
+
 # ---- archives of Keras 3
 
 
-def _archive(name: str, archive: Any) -> Stored:
-    document = mapping(_parsed(read_text(name, archive, CONFIG)), CONFIG)
-    names = archive.namelist()
-    metadata = _parsed(read_text(name, archive, METADATA)) if METADATA in names else {}
+def _archive(isolated: bool, name: str, archive: zipfile.ZipFile) -> Stored:
+    document = mapping(parse(read_text(name, archive, CONFIG)), CONFIG)
+    metadata = parse(read_text(name, archive, METADATA)) if has_entry(archive, METADATA) else {}
     version = _number(mapping(metadata, METADATA).get("keras_version")) or 3
-    info = archive.getinfo(WEIGHTS) if WEIGHTS in names else None
-    if info is None:
-        raise FormatError(f"{name}: expected an entry {WEIGHTS!r}, got {names[:10]}. Other stores are not read.")
-    from ...files.archive import open_entry
-
-    with open_entry(name, archive, WEIGHTS, info.file_size) as stream:
-        content = stream.read()
-    tree = _tree_of_bytes(f"{name}: {WEIGHTS}", content)
+    if not has_entry(archive, WEIGHTS):
+        raise FormatError(f"expected an entry {WEIGHTS!r}, got {shown(archive.namelist())}. Other stores are not read.")
+    content = io.BytesIO(read_bytes(name, archive, WEIGHTS, sys.maxsize, BEGINS))
+    tree = _tree(content, isolated, WEIGHTS)
     return Stored(document, version, "", _training(document.get("compile_config")), tree, "")
-
-
-def _tree_of_bytes(name: str, content: bytes) -> Hdf5Tree:
-    import io
-
-    library = optional("load", "h5py", "h5py", "keras")
-    return read_tree(library, name, io.BytesIO(content), most_unpacked(len(content)), _WITHOUT)
 
 
 # ---- HDF5
 
 
-def read_hdf5_file(source: Source) -> Hdf5Tree:
-    """Return the content of a file of HDF5."""
-    library = optional("load", "h5py", "h5py", "keras")
-    with opening_to_seek("load", source, _HDF5) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        given: str | BinaryIO = os.fsdecode(source) if _is_path(source) else file  # type: ignore[arg-type]
-        return read_tree(library, name_of(source), given, most_unpacked(size), _WITHOUT)
-
-
-def _of_hdf5(name: str, tree: Hdf5Tree) -> Stored:
+def _of_hdf5(tree: Hdf5Tree) -> Stored:
     attributes = tree.attributes[""]
     config = attributes.get("model_config")
     if not isinstance(config, str):
         raise FormatError(
-            f"{name}: expected an attribute model_config, got a file of weights alone. Give the model's configuration, "
-            'too: nn.load(weights, configuration="config.json").'
+            "expected an attribute model_config, got a file of weights alone. Give the model's configuration, too: "
+            'nn.load(weights, configuration="config.json").'
         )
-    document = mapping(_parsed(config), "model_config")
+    document = mapping(parse(config), "model_config")
     group = tree.attributes.get("model_weights", {})
     version = _version_of(document, _number(attributes.get("keras_version")) or _number(group.get("keras_version")))
     backend = group.get("backend", attributes.get("backend"))
@@ -129,7 +127,7 @@ def _of_hdf5(name: str, tree: Hdf5Tree) -> Stored:
         document,
         version,
         backend if isinstance(backend, str) else "",
-        _training(_parsed(training) if isinstance(training, str) else None),
+        _training(parse(training) if isinstance(training, str) else None),
         tree,
         "model_weights",
     )
@@ -162,7 +160,7 @@ def document_of(source: Any) -> dict[str, Any]:
     if isinstance(source, Mapping):
         return dict(source)
     content: str | bytes
-    if isinstance(source, (str, bytes)) and source.lstrip()[:1] in ("{", b"{"):
+    if _is_text(source):
         content = source
     else:
         with opening_to_seek("load", source, b"") as file:
@@ -173,15 +171,11 @@ def document_of(source: Any) -> dict[str, Any]:
     try:
         decoded = content if isinstance(content, str) else content.decode()
     except UnicodeDecodeError as error:
-        raise FormatError(f"{name_of(source)}: expected a model of Keras, or its JSON, got neither.") from error
-    document = _parsed(decoded)
+        raise FormatError("expected a model of Keras, or its JSON, got neither.") from error
+    document = parse(decoded)
     if isinstance(document, str):  # what model.to_json() returned was written as JSON once more
-        document = _parsed(document)
+        document = parse(document)
     return mapping(document, "a configuration")
-
-
-def _parsed(written: str) -> Any:
-    return parse(written)
 
 
 def _number(version: Any) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 INPUT = "InputLayer"
@@ -78,3 +78,12 @@ class Part(NamedTuple):
     inputs: tuple[Ref, ...]
     outputs: tuple[Ref, ...]
     begins: int = 0
+
+
+def layers_of(part: Part) -> Iterator[Entry]:
+    """Yield the layers of a model and of the models in it, without inputs."""
+    for entry in part.entries:
+        if entry.inner is not None:
+            yield from layers_of(entry.inner)
+        elif entry.class_name != INPUT:
+            yield entry

@@ -265,7 +265,7 @@ def test_a_crash_of_the_child_is_an_error(code, said, tmp_path, monkeypatch):
     def run(command, **named):
         return RUN([command[0], "-c", f"import os, sys, time; {code}"], **named)
 
-    monkeypatch.setattr("nn.files.hdf5.subprocess.run", run)
-    monkeypatch.setattr("nn.files.hdf5._SECONDS", 1)  # else the test would take a minute
+    monkeypatch.setattr("nn.files.hdf5_tree.subprocess.run", run)
+    monkeypatch.setattr("nn.files.hdf5_tree._SECONDS", 1)  # else the test would take a minute
     with pytest.raises(nd.FormatError, match=said):
         read_hdf5(path, isolated=True)
