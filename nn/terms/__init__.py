@@ -22,6 +22,7 @@ CALLED_LATE = {
     "restore_model": "nn.files.serializer",
     "trace_step": "nn.trace.stepping",
     "write_checkpoint": "nn.files.checkpoint",
+    "write_keras": "nn.keras.out.writing",
     "write_model": "nn.files.serializer",
     "write_onnx": "nn.onnx.writing",
     "write_picture": "nn.pictures.files",

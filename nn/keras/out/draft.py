@@ -131,6 +131,8 @@ class KerasDraft:
         """
         first, name = inputs[0], self.name(name)
         layer = DraftLayer(class_name, self._config(name, config, trainable), weights)
+        if class_name.startswith("SpatialDropout"):  # whose constructor has no such argument
+            del layer.config["trainable"]
         if first.of_steps and class_name not in _POINTWISE:
             layer = self._distributed(layer, name)
         layer.calls.append(tuple(inputs))
@@ -162,7 +164,7 @@ class KerasDraft:
         said = serialized("keras.layers", layer.class_name, inner)
         weights = {f"layer/{path}".rstrip("/"): arrays for path, arrays in layer.weights.items()}
         return DraftLayer(
-            "TimeDistributed", self._config(name, {"layer": said}, layer.config["trainable"]), weights
+            "TimeDistributed", self._config(name, {"layer": said}, layer.config.get("trainable", True)), weights
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .draft import Value
-from .node import Node
+from .node import Node, SizesUnknown
 
 
 def to_rows(node: Node) -> Value:
@@ -54,5 +54,5 @@ def _images(node: Node, rows: Value, last: bool) -> Value:
 def _ended(node: Node, x: Value) -> Value:
     """Return rows of time steps as series again."""
     if not x.of_steps:
-        node.refuse("nothing tells which of its rows are time steps of one series")
+        raise SizesUnknown("nothing tells which of its rows are time steps of one series")
     return x._replace(of_steps=False)

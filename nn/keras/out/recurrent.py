@@ -33,7 +33,8 @@ def last_time_step(node: Node) -> Value:
     inner = node.around(node.conf.inside, node.params)
     if type(inner.conf).__name__ in UNITS:
         return _one_way(inner, whole=False)
-    return last_step(node, layer_written(inner))
+    kind = None if node.types[0] is None else inner.conf.output_type(node.name, node.types[0])
+    return last_step(node.around(node.conf, {}, types=(kind,)), layer_written(inner))
 
 
 def bidirectional(node: Node) -> Value:
