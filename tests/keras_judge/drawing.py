@@ -61,20 +61,24 @@ class Drawer:
     def dense(self, x: Any, units: int | None = None) -> Any:
         units = units or self.between(1, 6)
         settings = {"use_bias": self.happens(0.8), **self.penalty()}
-        return self.layers.Dense(units, activation=self.one_of(ACTIVATIONS), **settings)(x)
+        return self.layers.Dense(units, activation=self.function(units), **settings)(x)
+
+    def function(self, width: int) -> str:
+        """Return the name of an activation: a softmax of one number alone is an error of Keras'."""
+        return self.one_of(ACTIVATIONS if width > 1 else ACTIVATIONS[:-1])
 
     def activation(self, x: Any) -> Any:
         layers, slope = self.layers, round(float(self.rng.uniform(0.05, 0.5)), 3)
         bounded = {"max_value": self.one_of((None, 1.5)), "negative_slope": self.one_of((0.0, slope))}
         drawn: tuple[Callable[[], Any], ...] = (
-            lambda: layers.Activation(self.one_of(ACTIVATIONS)),
+            lambda: layers.Activation(self.function(x.shape[-1])),
             lambda: layers.ReLU(**bounded, threshold=self.one_of((0.0, 0.3))),
             lambda: layers.LeakyReLU(negative_slope=slope),
             lambda: layers.ELU(alpha=self.one_of((1.0, slope))),
             lambda: layers.PReLU(shared_axes=list(range(1, len(x.shape) - 1)) or None),
             lambda: layers.Softmax(),
         )
-        return self.one_of(drawn)()(x)
+        return self.one_of(drawn if x.shape[-1] > 1 else drawn[:-1])()(x)
 
     def noise(self, x: Any) -> Any:
         """Add what outputs do not know: dropouts and noises."""

@@ -202,7 +202,7 @@ def _shared(drawer: Drawer) -> Parts:
 def _chain(drawer: Drawer) -> Parts:
     """A Sequential model, of rows, images or series."""
     keras, layers = drawer.keras, drawer.layers
-    last = layers.Dense(drawer.between(1, 4), activation=drawer.one_of(("linear", "softmax", "sigmoid")))
+    last = layers.Dense(drawer.between(2, 4), activation=drawer.one_of(("linear", "softmax", "sigmoid")))
     rows = [keras.Input((4,)), layers.Dense(5, activation="relu"), layers.BatchNormalization(), layers.Dropout(0.2)]
     images = [
         keras.Input((6, 6, 2)),
