@@ -302,4 +302,9 @@ def _made(model: KerasModel) -> tuple[Network, list[str]]:
         made = Recognition(model, True, built.unlike_inputs)
         made.recognise()
         built = configured(made)
+        if built.is_unlike or built.unlike_inputs:
+            raise ConfigurationError(
+                f"{model.file}: every layer must take its axes in the order that the one before gives them, got layers "
+                "whose order nothing tells. Export the model with the channels in one place throughout."
+            )
     return network_of_configuration(made, built), made.notes
