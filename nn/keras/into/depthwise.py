@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layers import DepthwiseConvolution2D, SeparableConvolution2D, ZeroPaddingLayer
+from ...layers import DepthwiseConvolution2D, SeparableConvolution2D
 from .piece import Arrays, Piece, Value
 from .places import (
     Places,
@@ -21,7 +21,7 @@ from .places import (
     trained,
     widened,
 )
-from .windows import Windows, windows_of
+from .windows import Windows, padded, windows_of
 
 AS_DEPTHWISE = (0, 1, 2, 3)
 AS_SEPARABLE = (3, 2, 0, 1)
@@ -100,12 +100,10 @@ def _given(
     activation, behind = activations(piece, inside=not is_wide)
     settings |= {"activation": activation, "n_in": places.channels}
     if not is_wide:
-        return leaving(piece, layer(piece, places, kind, "", arrays, to, **settings, **windows.settings()))
-    images = widened(piece, places)
-    if windows.padding == "causal":
-        images = layer(piece, images, ZeroPaddingLayer, "before", padding=(windows.reach[0] - 1, 0, 0, 0))
-        windows = windows._replace(padding="valid")
-    settings |= windows.widened().settings()
+        places, more = padded(piece, places, windows)
+        return leaving(piece, layer(piece, places, kind, "", arrays, to, **settings, **more))
+    images, more = padded(piece, widened(piece, places), windows.widened(), causal=False)
+    settings |= more
     images = layer(piece, images, kind, "layer", arrays, (to[0], (*to[1], 1)), **settings)
     series = narrowed(piece, images, places.data_format, "series" if behind else "")
     return leaving(piece, activated(piece, series, behind))

@@ -44,6 +44,8 @@ def transposed_convolution(piece: Piece) -> Value:
     places, windows = entering(piece, count), windows_of(piece, count)
     given = piece.get("output_padding")
     more = (None,) * count if given is None else piece.sizes("output_padding", count)
+    is_odd = all(reach % 2 for reach in windows.reach)
+    piece.need(windows.padding != "half" or is_odd, "its kernel is even, and padded by Theano")
     cuts = [_cut(windows.padding, *of_axis) for of_axis in zip(windows.reach, windows.stride, more, strict=True)]
     sizes = _behind(windows, places.sizes, cuts)
     n_out, is_wide, has_bias = int(piece.get("filters")), is_series(places), bool(piece.get("use_bias", True))
@@ -80,7 +82,7 @@ def _cut(padding: str, reach: int, stride: int, more: int | None) -> tuple[int, 
     if padding == "valid":
         return 0, -(max(stride - reach, 0) if more is None else more)
     total = reach - stride if more is None else reach - reach % 2 - more
-    before = max(total, 0) // 2
+    before = reach // 2 if padding == "half" else max(total, 0) // 2
     return before, total - before
 
 
