@@ -37,7 +37,8 @@ def depthwise(piece: Piece) -> Value:
     """
     places, windows, is_wide = _taken(piece)
     times, has_bias = int(piece.get("depth_multiplier", 1)), bool(piece.get("use_bias", True))
-    for unused in ("filters", "groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
+    piece.only("groups", 1)
+    for unused in ("filters", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
         piece.get(unused)  # of the class that Keras 2 derives it from
     arrays = piece.arrays(
         W=moved(piece.weight("depthwise_kernel", 0), AS_DEPTHWISE, is_wide),
@@ -57,7 +58,8 @@ def separable(piece: Piece) -> Value:
     """
     places, windows, is_wide = _taken(piece)
     n_out, has_bias = int(piece.get("filters")), bool(piece.get("use_bias", True))
-    for unused in ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
+    piece.only("groups", 1)
+    for unused in ("kernel_initializer", "kernel_regularizer", "kernel_constraint"):
         piece.get(unused)
     arrays = piece.arrays(
         W=moved(piece.weight("depthwise_kernel", 0), AS_SEPARABLE, is_wide),

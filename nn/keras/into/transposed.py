@@ -43,6 +43,7 @@ def transposed_convolution(piece: Piece) -> Value:
     """
     count = dimensions(piece)
     places, windows = entering(piece, count), windows_of(piece, count)
+    piece.only("groups", 1)
     more = _more(piece, places, windows)
     is_odd = all(reach % 2 for reach in windows.reach)
     piece.need(windows.padding != "half" or is_odd, "its kernel is even, and padded by Theano")

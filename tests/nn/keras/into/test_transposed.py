@@ -37,7 +37,7 @@ def made_of(kernel, how, **config):
 @pytest.mark.parametrize(("sizes", "kernel", "how"), WINDOWS)
 def test_every_place_is_spread_over_a_window(sizes, kernel, how, data_format):
     x = RNG.normal(size=(2, *sizes, 3))
-    made, W, b = made_of(kernel, how, activation="tanh", data_format=data_format)
+    made, W, b = made_of(kernel, how, activation="tanh", data_format=data_format, groups=1)
     model = sequential(turned((*sizes, 3), data_format), made)
     check(model, [turned(x, data_format)], turned(np.tanh(spread(x, W, **how) + b), data_format))
 
