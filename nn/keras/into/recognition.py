@@ -73,6 +73,7 @@ CONVERTERS = {
     "NotEqual": "masking:not_equal",
     "PReLU": "activations:prelu",
     "Permute": "shapes:permute",
+    "PoolHelper": "shapes:pool_helper",
     "RNN": "recurrent:recurrent",
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
@@ -215,6 +216,8 @@ class Recognition:
             piece.note("it is called several times, and has parameters of its own for this one: they train apart")
         self._drawn_layers.add(id(unit[0].layer))
         made = with_mask(piece, function(piece))
+        if piece.layer.config.get("activity_regularizer"):
+            piece.note("activity_regularizer is left out, as nothing here is like it")
         unread = piece.unread()
         if unread:
             settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)
