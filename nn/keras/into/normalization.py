@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import nd
@@ -12,9 +11,8 @@ from ...layers import BatchNormalization, LocalResponseNormalization
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import IMAGES
 from .piece import FORMATS, Piece, Value
+from .places import Reader, row
 from .shapes import permuted
-
-Reader = Callable[[], HostArray]
 
 
 def batch_normalization(piece: Piece) -> Value:
@@ -44,7 +42,7 @@ def batch_normalization(piece: Piece) -> Value:
         "var": piece.weight("moving_variance"),
     }
     settings |= piece.trained_scale()
-    arrays = piece.arrays(**{name: as_row(read) for name, read in kept.items()})
+    arrays = piece.arrays(**{name: row(read) for name, read in kept.items()})
     value = value._replace(node=piece.add(BatchNormalization(**settings), value.node, arrays))
     if axis in (1, rank - 1):
         return value
@@ -112,11 +110,6 @@ def _axis(piece: Piece) -> int:
     axes = [given] if isinstance(given, int) else list(given)
     piece.need(len(axes) == 1, f"axis={given!r}: several axes")
     return int(axes[0]) % (len(piece.value.shape) + 1)
-
-
-def as_row(read: Reader | None) -> Reader | None:
-    """Return what reads ``[n]`` as ``[1, n]``."""
-    return None if read is None else lambda: read().reshape(1, -1)
 
 
 def _filled(count: Any, number: float, needed: bool) -> Reader | None:
