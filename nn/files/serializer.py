@@ -42,8 +42,9 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
-ONNX_ENDING = ".onnx"
-"""Ending of names of such models."""
+ONNX_ENDING, KERAS_ENDING = ".onnx", ".keras"
+"""Endings of names of such models."""
+OTHER_MODELS = (ONNX_ENDING, KERAS_ENDING)
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
@@ -64,19 +65,20 @@ def write_model(
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
-        `nn.files.exchange`, and in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`.
+        `nn.files.exchange`, in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`, and in ``.keras`` one of Keras 3,
+        see `nn.keras.write_keras`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
         Normalizer of the network's data; kept beside it, see `restore_normalizer`.
     **settings
-        Of a model of ONNX, see `nn.onnx.write_onnx`; the other kinds have none.
+        Of a model of ONNX, see `nn.onnx.write_onnx`; one of Keras has `input_types`, the other kinds have none.
 
     Raises
     ------
     ConfigurationError
         The path has the ending of another kind of file, there is a normalizer for a kind that has no place for it, or
-        ONNX cannot say a part of the network.
+        ONNX or Keras cannot say a part of the network.
     OSError
         The file cannot be written; one that was there before is untouched.
     NumericError
@@ -98,7 +100,12 @@ def write_model(
         _refuse_normalizer("a model of ONNX", path, normalizer)
         late("write_onnx")(network, path, **settings)
         return
+    types = {"input_types": settings.pop("input_types", None)} if ending_of(path) == KERAS_ENDING else {}
     refuse_settings(path, settings)
+    if types:
+        _refuse_normalizer("a model of Keras", path, normalizer)
+        late("write_keras")(network, path, **types)
+        return
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]

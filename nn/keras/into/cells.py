@@ -60,7 +60,7 @@ def cell_of(piece: Piece, channels: int) -> Cell:
             piece.note("every minibatch begins anew")
             continue
         piece.only(name, usual, None)
-    common = {
+    common: dict[str, Any] = {
         "units": units, "is_back": bool(piece.get("go_backwards")), "gives_steps": bool(piece.get("return_sequences")),
         "blanks": bool(piece.get("zero_output_for_mask")) and not piece.layer.config.get("unroll"),
     }  # fmt: skip
@@ -193,7 +193,7 @@ def _both_biases(bias: HostArray, count: int) -> HostArray:
     if row.shape[0] == 2 * count:
         return row[None]
     with nd.use_backend("numpy"):
-        return nd.to_host(nd.concat([row, nd.zeros(count, dtype="float32")], 0))[None]
+        return nd.to_host(nd.concat([row, row * 0.0], 0))[None]
 
 
 def check_arguments(piece: Piece, allowed: Sequence[str] = ("mask", "training")) -> None:

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import channels_last
+from ...vertices import ElementWiseVertex
 from .piece import Piece, Value
 
 PASSED_ON = frozenset(
     {
         "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Bidirectional",
         "Concatenate", "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GRU", "LSTM",
-        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "SimpleRNN",
+        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "Rescaling", "SimpleRNN",
         "Softmax", "SpatialDropout1D", "Subtract", "ThresholdedReLU", "TimeDistributed", "UnitNormalization",
     }
 )  # fmt: skip
 """Classes behind which a mask of what comes in holds, where they give series."""
-OBEYED = frozenset({"Bidirectional", "Dense", "GRU", "LSTM", "RNN", "SimpleRNN", "TimeDistributed"})
-COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D", "GlobalAveragePooling1D"})
+COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D"})
 """Classes whose numbers depend on a mask, and which leave it aside here."""
 
 
@@ -36,7 +36,7 @@ def masking(piece: Piece) -> Value:
         return value._replace(mask=mask)
     axes = 1 if channels_last(value.data_format) else 2
     factors = piece.add(OnnxVertex("Unsqueeze", {}, {1: [axes]}), mask, part="factors")
-    return value._replace(node=piece.add(OnnxVertex("Mul"), [value.node, factors]), mask=mask)
+    return value._replace(node=piece.add(ElementWiseVertex("product"), [value.node, factors]), mask=mask)
 
 
 def _counted(piece: Piece, value: Value, blank: float) -> str:
@@ -62,8 +62,8 @@ def mask_of_numbers(piece: Piece, value: Value) -> str:
 
 def not_equal(piece: Piece) -> Value:
     """NotEqual: 1 where numbers are others than a constant, as a mask is made."""
-    value, others = piece.value, piece.call.arguments.get("args") or [piece.call.arguments.get("x2")]
-    number = others[0] if len(others) == 1 else None
+    value, others = piece.opened(piece.value), piece.call.arguments.get("args") or [piece.call.arguments.get("x2")]
+    number: Any = others[0] if len(others) == 1 else None
     piece.need(isinstance(number, (int, float)), f"a comparison with {others!r}")
     equal = piece.add(OnnxVertex("Equal", {}, {1: float(number)}), value.node, part="equal")
     return Value(_opposite(piece, equal, ""), value.shape, value.data_format)
@@ -106,6 +106,14 @@ def with_mask(piece: Piece, made: Value) -> Value:
     for number, other in enumerate(masks[1:]):
         mask = piece.add(OnnxVertex("Mul"), [mask, other], part=f"mask{number}")
     return made._replace(mask=mask)
+
+
+def average_of_counted(piece: Piece, value: Value, mask: str) -> str:
+    """Add the mean ``[N, C]`` of the steps that count."""
+    equation = "nct,nt->nc" if channels_last(value.data_format) else "ntc,nt->nc"
+    total = piece.add(OnnxVertex("Einsum", {"equation": equation}), [value.node, mask], part="sum")
+    count = piece.add(OnnxVertex("ReduceSum", {"keepdims": 1}, {1: [1]}), mask, part="count")
+    return piece.add(OnnxVertex("Div"), [total, count])
 
 
 # ---- series without the steps that do not count
