@@ -121,9 +121,11 @@ def damaged_arrays(weights, rng):
         elif edit == "shape":
             weights[name] = np.ones(rng.choices((0, 1, 2, 3), k=rng.randrange(5)), "float32")
         elif edit == "type":
-            weights[name] = rng.choice((array.astype("int8"), np.array([b"a"]), np.array(3 + 1j), array > 0))
+            weights[name] = rng.choice(
+                (np.ones(array.shape, "int8"), np.array([b"a"]), np.array(3 + 1j), np.array(True))
+            )
         elif edit == "values":
-            weights[name] = np.full_like(array, rng.choice((np.nan, np.inf, 1e38)))
+            weights[name] = np.full(array.shape, rng.choice((np.nan, np.inf, 1e38)), "float32")
         elif edit == "group":
             weights[f"{name}/{rng.choice(NAMES[:3])}"] = array
     return weights
