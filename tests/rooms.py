@@ -11,13 +11,15 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("caffe", "cli", "dl4j", "onnx", "pictures", "trace", "transferlearning"),
+    ("caffe", "cli", "dl4j", "keras", "onnx", "pictures", "trace", "transferlearning"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
     ("caffe", "trace"),  # a net is traced, too
     ("cli", "caffe"),  # a command converts nets of Caffe's
+    ("cli", "keras"),  # and Keras' models
     ("cli", "onnx"),  # and writes files of ONNX
+    ("keras", "onnx"),  # vertices of operators that no layer says
     ("cli", "trace"),  # a command reads saved traces
     ("vertices", "layers"),  # a vertex may hold a layer, and computes with the same arguments
     ("dl4j", "nn"),  # hands out all of nn, with Java's spelling

@@ -149,7 +149,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
     assert [path for path, node in calls if len(node.args) != 3] == []
     assert {path for path, _ in calls} == {
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
-        "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/caffe/hdf5.py",
+        "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/files/hdf5.py",
         "nn/cli/convert.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
         "nn/files/archive.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py",
         "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",

@@ -10,10 +10,10 @@ from nd import ConfigurationError
 from nd.command_line import run_command
 from nd.files.reading import ending_of
 
+from ..files.hdf5 import ENDINGS
 from .blobs import array_to_blobproto
 from .data.mnist_databases import write_mnist_databases
 from .files import HDF5_SIGNATURE, read_net, read_solver, write_message
-from .hdf5 import ENDINGS
 from .schema import Message, new
 from .snapshots import read_state, read_weights, write_state, write_weights
 from .solving.commands import add_commands

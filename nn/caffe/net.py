@@ -16,12 +16,12 @@ from nd.files.writing import Target
 from nd.random import Random
 from nd.state import Restoring
 
-from ..files.serializer import ONNX_ENDING, refuse_settings
+from ..files.hdf5 import ENDINGS
+from ..files.serializer import OTHER_MODELS, refuse_settings
 from .assembly import Assembly
 from .configuration import Training
 from .data.layers import DataLayer, data_layer_class
 from .filter import filter_net, with_state
-from .hdf5 import ENDINGS
 from .messages import message_with_blobs, take_blobs
 from .opening import arguments_of, message_of
 from .running import RunningNet
@@ -238,11 +238,11 @@ class Net(RunningNet, metaclass=ExplainedType):
 
     @checked
     def save(self, target: Target, write_diff: bool = False, **settings: Any) -> None:
-        """Write a .caffemodel; a name that ends in ``.h5`` gets HDF5, one in ``.onnx`` a model of ONNX.
+        """Write a .caffemodel; names in ``.h5`` get HDF5, in ``.onnx`` and ``.keras`` a model of ONNX and of Keras.
 
-        That computes what `to_computation_graph` gives; `settings` are its own, see `nn.onnx.write_onnx`.
+        These compute what `to_computation_graph` gives; `settings` are theirs, see `nn.onnx.write_onnx`.
         """
-        if ending_of(target) == ONNX_ENDING:
+        if ending_of(target) in OTHER_MODELS:
             self.to_computation_graph().save(target, **settings)
             return
         refuse_settings(target, settings)

@@ -12,9 +12,9 @@ from nd.files.reading import Source, ending_of, name_of, opening
 from nd.files.writing import Target
 from nd.typing import Array
 
+from ..files.hdf5 import ENDINGS, Hdf5Content, read_hdf5, write_hdf5
 from .blobs import array_to_blobproto, blobproto_to_array, has_diff, is_legacy
 from .files import HDF5_SIGNATURE, message_in, write_message
-from .hdf5 import ENDINGS, Hdf5Content, read_hdf5, write_hdf5
 from .naming import layer_text
 from .own_fields import add_extra, extra_as_texts, extra_in_texts, extra_of
 from .schema import Message, check_kind, new

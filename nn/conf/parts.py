@@ -18,6 +18,7 @@ from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 
 from ..layers import LAYERS, LayerConf, LayerRuntime
+from ..terms import late
 from ..terms.distributions import DISTRIBUTIONS, Distribution
 from ..terms.dropout import DROPOUTS, IDropout
 from ..terms.preprocessors import PREPROCESSORS, InputPreProcessor
@@ -59,6 +60,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("vertex", VertexConf, VERTICES),
     Kind("weight noise", IWeightNoise, WEIGHT_NOISES),
 )
+OF_KERAS = frozenset({"KerasActivation", "KerasLoss", "KerasSparseLoss"})
+"""Names in files of `nn.keras.terms.own_parts`, which are not imported before a file has one."""
 _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS}
 """Name of the kind -> last part of the name in files -> class."""
 
@@ -130,6 +133,8 @@ def registered(kind: str, part: type) -> Registered | None:
 
 def registered_as(kind: str, name: str) -> Registered | None:
     """Return the registration under that name in files, None where there is none."""
+    if name in OF_KERAS and name not in _REGISTERED[kind]:
+        late("KERAS_PARTS")  # which register themselves
     return _REGISTERED[kind].get(name)
 
 

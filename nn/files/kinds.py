@@ -14,7 +14,7 @@ from nd.files.varints import MOST_GROUPS, read_varint
 from nd.files.zips import ZipFile
 
 ZIP, NPZ, SAFETENSORS, ONNX = "zip", "npz", "safetensors", "onnx"
-CAFFEMODEL, PROTOTXT, HDF5, JSON = "caffemodel", "prototxt", "hdf5", "json"
+CAFFEMODEL, PROTOTXT, HDF5, JSON, KERAS = "caffemodel", "prototxt", "hdf5", "json", "keras"
 ARRAYS = (NPZ, SAFETENSORS)
 """Kinds of files of named arrays."""
 
@@ -23,6 +23,7 @@ _ENDINGS = {
     ".caffemodel": CAFFEMODEL,
     ".h5": HDF5,
     ".hdf5": HDF5,
+    ".keras": KERAS,
     ".npz": NPZ,
     ".onnx": ONNX,
     ".prototxt": PROTOTXT,
@@ -31,6 +32,10 @@ _ENDINGS = {
 }
 """Ending -> kind of files with it; sorted."""
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_OF_KERAS = ((b"model_config",), (b"layer_names",), (b"keras_version",), (b"vars", b"layers"))
+"""Names that stand in files of HDF5 of Keras', all of one of the groups."""
+_KERAS_ENTRIES = {"config.json", "model.weights.h5"}
+_PIECE = 1 << 20  # bytes
 _SNIFFED = 1 << 16  # bytes of a text
 _MOST_FIELDS = 10_000  # of a message: that many layers has no net
 _VARINT, _BYTES = 0, 2
@@ -93,19 +98,35 @@ def _kind_of_content(file: BinaryIO) -> str:
     if head[:2] == b"PK":
         return _kind_of_archive(file)
     if head.startswith(_HDF5):
-        return HDF5
+        return KERAS if _is_keras(file) else HDF5
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < file.seek(0, os.SEEK_END):
         return SAFETENSORS
     return _kind_of_message(file) or _kind_of_text(file)
 
 
 def _kind_of_archive(file: BinaryIO) -> str:
-    """Tell arrays of NumPy from a model zip; "" for an archive that cannot be read."""
+    """Tell arrays of NumPy and models of Keras from a model zip; "" for an archive that cannot be read."""
     try:
         names = ZipFile(file).namelist()
     except (EOFError, OSError, OverflowError, RuntimeError, ValueError, zipfile.BadZipFile):
         return ""
+    if _KERAS_ENTRIES.issubset(names):
+        return KERAS
     return NPZ if names and all(name.endswith(".npy") for name in names) else ZIP
+
+
+def _is_keras(file: BinaryIO) -> bool:
+    """Tell whether names of Keras' stand in a file of HDF5, whose structure is not followed: it may be damaged."""
+    file.seek(0)
+    seen: set[bytes] = set()
+    last = b""
+    while piece := file.read(_PIECE):
+        text = last + piece
+        seen.update(name for names in _OF_KERAS for name in names if name in text)
+        if any(seen.issuperset(names) for names in _OF_KERAS):
+            return True
+        last = piece[-16:]
+    return False
 
 
 def _kind_of_text(file: BinaryIO) -> str:
@@ -114,7 +135,7 @@ def _kind_of_text(file: BinaryIO) -> str:
     if any(byte < 9 or 13 < byte < 32 for byte in text):
         return ""
     if text.lstrip()[:1] == b"{":
-        return JSON
+        return KERAS if b'"class_name"' in text and b'"config"' in text else JSON
     return PROTOTXT if _LAYER.search(text) else ""
 
 

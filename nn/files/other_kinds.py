@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Sequence
 
 _MODELS = "Such models are not read: build the network here and copy the weights with net.set_param(key, array)."
-_KERAS = f"an HDF5 file, as Keras saves models and weights. {_MODELS}"
+_HDF5 = f"an HDF5 file without a model of Keras, which nn.load reads. {_MODELS}"
 CAFFE = {
     "caffemodel": (
         "weights of Caffe. With the net's prototxt, nn.caffe.Net(prototxt, weights=...).to_computation_graph() reads "
@@ -28,7 +28,7 @@ _BEGINNINGS: dict[bytes, str] = {
     b"BZh": "an archive packed with bzip2. Unpack it first.",
     b"GIF8": _PICTURE,
     b"\x1f\x8b": "an archive packed with gzip. Unpack it first.",
-    b"\x89HDF\r\n\x1a\n": _KERAS,
+    b"\x89HDF\r\n\x1a\n": _HDF5,
     b"\x89PNG": _PICTURE,
     b"\x93NUMPY": "an array of NumPy. Read it with numpy.load, and copy it with net.set_param(key, array).",
     b"\xff\xd8\xff": _PICTURE,
@@ -44,7 +44,7 @@ _ENDINGS = {
 }
 """Ending of the name -> what such a file is, where the bytes do not tell."""
 _ENTRIES = {
-    "model.weights.h5": f"It is a model of Keras. {_MODELS}",
+    "model.weights.h5": "It is a model of Keras, which nn.load reads.",
     "data.pkl": f"It is a file of PyTorch. {_MODELS}",
     "[Content_Types].xml": "It is an Office document. Give the model's file.",
     "MANIFEST.MF": "It is a Java archive. Give the model's file.",

@@ -22,7 +22,7 @@ from .archive import MODEL_ZIP, has_entry, read_bytes, read_text, read_vector, r
 from .exchange import is_array_file, read_array_file, write_array_file
 from .findings import warn_of
 from .json_fields import parse
-from .kinds import ARRAYS, CAFFEMODEL, ONNX, PROTOTXT, kind_of_file
+from .kinds import ARRAYS, CAFFEMODEL, KERAS, ONNX, PROTOTXT, kind_of_file
 from .lost_schedules import warn_of_lost
 from .older_weights import turn_older_weights
 from .own_settings import ENTRY, give_names, names_of, read, written
@@ -42,8 +42,9 @@ UPDATER_STATE = "updaterState.bin"
 
 NORMALIZER = "normalizer.bin"
 
-ONNX_ENDING = ".onnx"
-"""Ending of names of such models."""
+ONNX_ENDING, KERAS_ENDING = ".onnx", ".keras"
+"""Endings of names of such models."""
+OTHER_MODELS = (ONNX_ENDING, KERAS_ENDING)
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
@@ -64,19 +65,20 @@ def write_model(
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
-        `nn.files.exchange`, and in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`.
+        `nn.files.exchange`, in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`, and in ``.keras`` one of Keras 3,
+        see `nn.keras.write_keras`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
         Normalizer of the network's data; kept beside it, see `restore_normalizer`.
     **settings
-        Of a model of ONNX, see `nn.onnx.write_onnx`; the other kinds have none.
+        Of a model of ONNX, see `nn.onnx.write_onnx`; one of Keras has `input_types`, the other kinds have none.
 
     Raises
     ------
     ConfigurationError
         The path has the ending of another kind of file, there is a normalizer for a kind that has no place for it, or
-        ONNX cannot say a part of the network.
+        ONNX or Keras cannot say a part of the network.
     OSError
         The file cannot be written; one that was there before is untouched.
     NumericError
@@ -98,7 +100,12 @@ def write_model(
         _refuse_normalizer("a model of ONNX", path, normalizer)
         late("write_onnx")(network, path, **settings)
         return
+    types = {"input_types": settings.pop("input_types", None)} if ending_of(path) == KERAS_ENDING else {}
     refuse_settings(path, settings)
+    if types:
+        _refuse_normalizer("a model of Keras", path, normalizer)
+        late("write_keras")(network, path, **types)
+        return
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]
@@ -175,9 +182,19 @@ def _read_back(text: str, beside: bytes | None) -> str:
 
 
 @checked
-def load(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork | ComputationGraph:
-    """Read a network of either kind from a file of `save` or of Java; parameters and errors as `restore_model`."""
-    return restore_model(path, load_updater, strict)
+def load(
+    path: Source, load_updater: bool = True, strict: bool = True, configuration: Source | None = None
+) -> MultiLayerNetwork | ComputationGraph:
+    """Read a network of either kind from a file of `save` or of Java, a model of ONNX, or one of Keras.
+
+    Parameters
+    ----------
+    path, load_updater, strict
+        As for `restore_model`, which says the errors, too.
+    configuration : path or binary file object, optional
+        For weights that Keras saved alone, what ``model.to_json()`` returned, in a file.
+    """
+    return restore_model(path, load_updater, strict, configuration=configuration)
 
 
 def restore_multi_layer_network(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
@@ -194,15 +211,21 @@ def restore_computation_graph(path: Source, load_updater: bool = True, strict: b
     return restore_model(path, load_updater, strict, ComputationGraph)
 
 
-def restore_model(path: Source, load_updater: bool = True, strict: bool = True, kind: Any = None) -> Any:
+def restore_model(
+    path: Source,
+    load_updater: bool = True,
+    strict: bool = True,
+    kind: Any = None,
+    configuration: Source | None = None,
+) -> Any:
     """Read a network on the current backend; no weights are drawn.
 
     Parameters
     ----------
     path : path or binary file object
-        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; or
-        of an ONNX model, see `nn.onnx`. The content tells which. Of a file object its position does not matter; one
-        that cannot go back is read to its end, and a model zip.
+        Of a file that any release of Deeplearning4j since 0.5 wrote; of named arrays, as `write_model` writes them; of
+        an ONNX model, see `nn.onnx`; or of one of Keras, see `nn.keras`. The content tells which. Of a file object its
+        position does not matter; one that cannot go back is read to its end, and a model zip.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
@@ -210,6 +233,8 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
         kind) are left out with a `ModelFileWarning`. Parts that predictions depend on are always refused.
     kind : type, optional
         MultiLayerNetwork or ComputationGraph; without it whichever the file has.
+    configuration : path or binary file object, optional
+        Of weights that Keras saved alone.
 
     Raises
     ------
@@ -238,10 +263,17 @@ def restore_model(path: Source, load_updater: bool = True, strict: bool = True, 
     computes faster.
     """
     content = kind_of_file(path)
+    if configuration is not None and content != KERAS:
+        raise nd.ConfigurationError(
+            f"load: a configuration goes with weights of Keras, got it with {name_of(path)!r}, another kind of file. "
+            "Leave it out."
+        )
     if content in ARRAYS and isinstance(path, (str, os.PathLike)):
         network = read_array_file(path, load_updater, strict, f".{content}")
     elif content == ONNX:
         network = late("graph_of")(path)
+    elif content == KERAS:
+        network = late("keras_graph_of")(path, configuration)
     elif content in (CAFFEMODEL, PROTOTXT):
         from .other_kinds import CAFFE  # which programs without wrong files do not need
 

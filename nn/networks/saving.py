@@ -49,10 +49,10 @@ class Saved(NetworkCore):
         masks: bool = False,
         training_step: bool = False,
     ) -> None:
-        """Write a DL4J 1.0 model zip, named arrays as ``.npz`` and ``.safetensors``, or a model of ONNX as ``.onnx``.
+        """Write a DL4J 1.0 model zip, named arrays (``.npz``, ``.safetensors``), a model of ONNX or Keras (``.keras``).
 
         The ending of `path` says which, see `nn.files.serializer.write_model`. The settings behind `normalizer` are
-        those of ``.onnx``, see `nn.onnx.write_onnx`.
+        those of ``.onnx``, see `nn.onnx.write_onnx`; a model of Keras has `input_types` of them.
         """
         network = self
         told = {"opset": opset, "ir_version": ir_version, "input_types": input_types}

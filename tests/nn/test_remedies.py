@@ -180,8 +180,8 @@ def zipped(*names):
 
 
 OTHERS = {
-    "net.h5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
-    "weights": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file, as Keras"),
+    "net.h5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file without a model of Keras"),
+    "weights": (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file without a model of Keras"),
     "net.pkl": (b"\x80\x04\x95" + bytes(90), "a pickle"),
     "weights.zip": ((8).to_bytes(8, "little") + b"{}      ", r"expected metadata with 'configuration'"),
     "net.caffemodel": (b"\n\x05LeNet" + bytes(90), "weights of Caffe"),
@@ -194,7 +194,7 @@ OTHERS = {
     "pointer.zip": (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     "empty.zip": (b"", "an empty file"),
     "net.pt": (zipped("archive/data.pkl", "archive/version"), "a file of PyTorch"),
-    "net.keras": (zipped("config.json", "metadata.json", "model.weights.h5"), "a model of Keras"),
+    "net.keras": (zipped("config.json", "metadata.json", "model.weights.h5"), "expected JSON"),
     "arrays.zip": (zipped("a.npy", "b.npy"), r"expected metadata with 'configuration'.* net\.save"),
     "net.jar": (zipped("META-INF/MANIFEST.MF"), "a Java archive"),
 }

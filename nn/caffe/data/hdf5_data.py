@@ -12,7 +12,7 @@ from nd.checks import describe_shape
 from nd.files.reading import Source
 from nd.typing import Array
 
-from ..hdf5 import read_hdf5
+from ...files.hdf5 import read_hdf5
 from .pictures import read_lines
 
 

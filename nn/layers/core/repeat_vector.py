@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import nd
@@ -49,6 +49,8 @@ class RepeatVector(LayerConf):
     ----------
     n : int
         Time steps.
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what goes out, by default NCW.
     drop_out : float or IDropout, optional
         Of the input, in training. A number is the probability to **retain**: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
 
@@ -65,17 +67,22 @@ class RepeatVector(LayerConf):
     """
 
     n: Count = field(default=1, kw_only=False)
+    data_format: str | None = None
     runtime: ClassVar = RepeatVectorRuntime
     positional: ClassVar[tuple[str, ...]] = ("n",)
-    form: ClassVar[JavaForm] = LayerConf.form.more(
-        {"n": ("n", "plain")}, {**IDLE, "dataFormat": "NCW"}, package="misc."
-    )
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = LayerConf.form.more({"n": ("n", "plain")}, IDLE, package="misc.").formatted("dataFormat")
+
+    @property
+    def said_format(self) -> None:
+        """None: the layer's input is rows."""
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)
 
     def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
-        return self, data_formats.SERIES[0]
+        chosen = self.data_format or self.formats[0]
+        return replace(self, data_format=chosen), chosen
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         return RecurrentType(input_type.size, self.n)

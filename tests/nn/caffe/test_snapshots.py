@@ -9,7 +9,7 @@ import pytest
 
 import nd
 from nn.caffe import SavedState, array_to_blobproto, parse_text, read_state, read_weights, write_state, write_weights
-from nn.caffe.hdf5 import read_hdf5, write_hdf5
+from nn.files.hdf5 import read_hdf5, write_hdf5
 from tests.cells import every_row
 
 RUN = subprocess.run
@@ -265,7 +265,7 @@ def test_a_crash_of_the_child_is_an_error(code, said, tmp_path, monkeypatch):
     def run(command, **named):
         return RUN([command[0], "-c", f"import os, sys, time; {code}"], **named)
 
-    monkeypatch.setattr("nn.caffe.hdf5.subprocess.run", run)
-    monkeypatch.setattr("nn.caffe.hdf5._SECONDS", 1)  # else the test would take a minute
+    monkeypatch.setattr("nn.files.hdf5_tree.subprocess.run", run)
+    monkeypatch.setattr("nn.files.hdf5_tree._SECONDS", 1)  # else the test would take a minute
     with pytest.raises(nd.FormatError, match=said):
         read_hdf5(path, isolated=True)

@@ -1,0 +1,1 @@
+"""Models of Keras as networks that compute the same, and can be trained on."""

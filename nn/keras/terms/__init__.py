@@ -1,0 +1,1 @@
+"""Tables that files of Keras are read and written by."""
