@@ -1,4 +1,4 @@
-"""OnnxVertex: the operators that layers of Keras say, among them those that stand in networks which Keras' files are."""
+"""OnnxVertex: operators that layers of Keras say, among them those in networks that were read from Keras' files."""
 
 from __future__ import annotations
 
