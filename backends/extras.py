@@ -7,6 +7,7 @@ EXTRAS = {
     "cuda12": ("cupy-cuda12x[ctk]>=14", "array-api-compat>=1.9"),
     "cuda13": ("cupy-cuda13x[ctk]>=14", "array-api-compat>=1.9"),
     "download": ("pooch>=1.8",),
+    "keras": ("h5py>=3.11",),
     "onednn": ("onednn-cpu-gomp>=2023.2",),
     "onnx": ("onnx>=1.16",),
     "progress": ("tqdm>=4.60",),

@@ -14,7 +14,7 @@ from tests.source_files import ROOT
 
 MODULES = (
     "nd", "nd.activations", "nd.dataset", "nd.dataset.normalizers", "nd.evaluation", "nd.losses", "nd.ops", "nn",
-    "nn.caffe", "nn.layers", "nn.transferlearning", "nn.vertices", "optimize", "optimize.earlystopping",
+    "nn.caffe", "nn.keras", "nn.layers", "nn.transferlearning", "nn.vertices", "optimize", "optimize.earlystopping",
     "optimize.listeners", "optimize.solvers", "optimize.updaters",
 )  # fmt: skip
 OURS = ("nd", "nn", "optimize")

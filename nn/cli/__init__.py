@@ -9,6 +9,7 @@ from nd.command_line import run_command
 
 from . import convert, evaluate, picture, predict, summary, trace
 from .data import in_words_of_the_command_line
+from .models import add_model
 
 COMMANDS = {
     "convert": convert,
@@ -47,9 +48,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog="examples:\n" + "\n".join(f"  python -m nn {name} {example}" for example in module.EXAMPLES),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument(
-            "model", metavar="MODEL", help="a model zip of Deeplearning4j, .npz, .safetensors or .onnx"
-        )
+        add_model(command)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser

@@ -14,7 +14,7 @@ from nd.files.writing import FileKind, check_ending, replacing
 
 from ..files.archive import MODEL_ZIP
 from ..files.exchange import ENDINGS, is_array_file
-from ..files.serializer import ONNX_ENDING, load
+from ..files.serializer import KERAS_ENDING, ONNX_ENDING, load
 from .left_out import left_out
 from .models import add_lenient
 from .proof.inputs import random_runs, runs_of_file
@@ -34,6 +34,8 @@ EXAMPLES = (
     "model.zip model.onnx --proof 16     and show that it computes the same",
     "lenet.caffemodel lenet.onnx --prototxt lenet.prototxt --proof 16 --json proof.json",
     "model.onnx model.zip --proof-inputs inputs.npz --tolerance 1e-4",
+    "old.h5 new.keras --proof 16         a model of Keras 1, 2 or 3, as Keras 3 reads it",
+    "weights.h5 model.zip --configuration config.json",
 )
 _JSON = FileKind("JSON", (".json",))
 
@@ -41,7 +43,7 @@ _JSON = FileKind("JSON", (".json",))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "out", metavar="OUT", help="ends in .zip (or .bin, as some do in Java), .npz, .safetensors or .onnx"
+        "out", metavar="OUT", help="ends in .zip (or .bin, as some do in Java), .npz, .safetensors, .onnx or .keras"
     )
     parser.add_argument("--no-updater", action="store_true", help="leave the updater's state out")
     parser.add_argument("--opset", type=int, metavar="N", help="of ONNX's operators (default 18)")
@@ -70,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert."""
-    endings = (*MODEL_ZIP.endings, *ENDINGS, ONNX_ENDING)
+    endings = (*MODEL_ZIP.endings, *ENDINGS, ONNX_ENDING, KERAS_ENDING)
     if ending_of(arguments.out) not in endings:
         known = f"{', '.join(endings[:-1])} or {endings[-1]}"
         raise ConfigurationError(f"convert: OUT must end in {known}, got {arguments.out!r}.")
@@ -92,16 +94,16 @@ def run(arguments: argparse.Namespace) -> None:
 def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
     """Write OUT; warn of what it has no place for, and return that."""
     out, network, normalizer = arguments.out, source.network, source.normalizer
-    is_onnx = ending_of(out) == ONNX_ENDING
-    if arguments.opset is not None and not is_onnx:
+    ending = ending_of(out)
+    if arguments.opset is not None and ending != ONNX_ENDING:
         raise ConfigurationError(f"convert: --opset is for .onnx, got it with {out!r}. Leave it out.")
-    lost = left_out(network, out, is_onnx, normalizer)
-    if is_onnx:
+    lost = left_out(network, out, normalizer)
+    if ending == ONNX_ENDING:
         from ..onnx.writing import write_onnx  # which needs a package of its own
 
         write_onnx(network, out, **({} if arguments.opset is None else {"opset": arguments.opset}))
     else:
-        kept = None if is_array_file(out) else normalizer
+        kept = None if is_array_file(out) or ending == KERAS_ENDING else normalizer
         network.save(out, save_updater=not arguments.no_updater, normalizer=kept)
     for note in source.notes:
         warnings.warn(f"{arguments.model}: {note}", stacklevel=2)
@@ -128,6 +130,10 @@ def _side_of(arguments: argparse.Namespace, network: Network) -> Side:
         from .proof.onnx_side import OnnxSide
 
         return OnnxSide(path)
+    if ending_of(path) == KERAS_ENDING:
+        from .proof.keras_side import installed_backend, side_of_written
+
+        return side_of_written(path, installed_backend(), network.dtype)
     if arguments.java is not None:
         from .proof.java_side import JavaSide
 

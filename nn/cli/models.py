@@ -1,4 +1,4 @@
-"""Networks from files of every kind, and their outputs."""
+"""Networks from files of every kind, and their outputs: the one place where the commands read a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from nd import ConfigurationError
 from nd.checks import check_choice
+from nd.files.reading import opening, read_at_most
 
 from ..conf.nodes import sources_of
 from ..conf.stacking import input_type_of
-from ..files.kinds import ARRAYS, ONNX, kind_of_file
+from ..files.exchange import read_array_file
+from ..files.kinds import ARRAYS, KERAS, ONNX, kind_of_file
 from ..files.serializer import load, restore_normalizer
 from ..layers.base import LayerConf
 from ..networks.network import Network
@@ -21,6 +23,23 @@ if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
     from ..terms.input_type import InputType
 
+_MOST_JSON = 64 << 20  # bytes
+_CONFIGURED = (*ARRAYS, KERAS)
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Declare the model and its configuration, which every command reads."""
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a model zip of Deeplearning4j, .npz, .safetensors, .onnx, or of Keras .keras and .h5",
+    )
+    parser.add_argument(
+        "--configuration",
+        metavar="FILE",
+        help="of weights of Keras, their model's JSON; of .npz and .safetensors without it, Deeplearning4j's",
+    )
+
 
 def add_lenient(parser: argparse.ArgumentParser) -> None:
     """Declare the option that `load_network` looks at."""
@@ -30,9 +49,43 @@ def add_lenient(parser: argparse.ArgumentParser) -> None:
 
 
 def load_network(arguments: argparse.Namespace) -> Network:
-    """Read a network of either kind from a model zip or a file of arrays; errors as theirs."""
-    path, lenient = arguments.model, getattr(arguments, "lenient", False)
-    return load(path, strict=not lenient)
+    """Read a network of either kind from a file of any kind but Caffe's.
+
+    Raises
+    ------
+    ConfigurationError
+        --configuration does not go with the kind of file, or is no text; errors of the kind's reader.
+    """
+    path, strict = arguments.model, not getattr(arguments, "lenient", False)
+    if arguments.configuration is None:
+        return load(path, strict=strict)
+    kind = kind_of_file(path)
+    if kind in ARRAYS:
+        return read_array_file(path, True, strict, f".{kind}", _text(arguments))
+    check_configuration(arguments, kind)
+    return load(path, strict=strict, configuration=arguments.configuration)
+
+
+def check_configuration(arguments: argparse.Namespace, kind: str) -> None:
+    """Raise ConfigurationError where --configuration is given for a file that has it inside."""
+    if arguments.configuration is not None and kind not in _CONFIGURED:
+        raise ConfigurationError(
+            f"{arguments.command}: --configuration goes with .npz, .safetensors and weights of Keras, got it with "
+            f"{arguments.model!r}. Leave it out."
+        )
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    """Return the configuration of a file of arrays."""
+    with opening(arguments.command, arguments.configuration) as file:
+        content = read_at_most(file, _MOST_JSON)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{arguments.command}: --configuration must be a text of JSON, got {arguments.configuration!r}: {error}. "
+            "Give what net.conf.to_json() returns."
+        ) from error
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -62,8 +115,8 @@ def output_number(arguments: argparse.Namespace, network: Network) -> int:
 
 
 def has_no_zip(path: str) -> bool:
-    """Tell whether a model's file is one of named arrays or of ONNX: those have a network alone."""
-    return kind_of_file(path) in (*ARRAYS, ONNX)
+    """Tell whether a model's file is one of named arrays, of ONNX or Keras: those have a network alone."""
+    return kind_of_file(path) in (*_CONFIGURED, ONNX)
 
 
 def normalizer_in(path: str) -> AnyNormalizer | None:

@@ -6,22 +6,19 @@ import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nd import ConfigurationError, NdError
-from nd.files.reading import opening, read_at_most
 
-from ..files.exchange import read_array_file
-from ..files.kinds import ARRAYS, CAFFEMODEL, HDF5, ONNX, PROTOTXT, ZIP, kind_of_file
+from ..files.kinds import CAFFEMODEL, HDF5, KERAS, ONNX, PROTOTXT, ZIP, kind_of_file
 from ..networks.network import Network
-from .models import load_network, normalizer_in
+from .models import check_configuration, load_network, normalizer_in
 from .proof.sides import NetworkSide, Side
 
 if TYPE_CHECKING:
     from nd.dataset.normalizers.any_normalizer import AnyNormalizer
 
-_MOST_JSON = 64 << 20  # bytes
-_WEIGHTS = (CAFFEMODEL, HDF5)
+_WEIGHTS = (CAFFEMODEL, HDF5, KERAS)  # names of blobs may be like those of Keras
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,6 @@ class ReadModel:
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options that say more about MODEL."""
     parser.add_argument("--prototxt", metavar="FILE", help="of weights of Caffe, the net; that for deployment")
-    parser.add_argument(
-        "--configuration", metavar="FILE", help="of .npz and .safetensors without it, Deeplearning4j's JSON"
-    )
 
 
 def read_source(arguments: argparse.Namespace) -> ReadModel:
@@ -62,16 +56,17 @@ def read_source(arguments: argparse.Namespace) -> ReadModel:
     """
     path, kind = arguments.model, kind_of_file(arguments.model)
     _check_options(arguments, kind)
-    if kind in _WEIGHTS:
+    if arguments.prototxt is not None:
         return _caffe(arguments)
-    if arguments.configuration is not None:
-        network: Network = _arrays(arguments, kind)
-    else:
-        network = load_network(arguments)
+    network = load_network(arguments)
     if kind == ONNX:
         from .proof.onnx_side import OnnxSide  # which other kinds do not need
 
         return ReadModel(network, lambda: OnnxSide(path))
+    if kind == KERAS:
+        from .proof.keras_side import side_of_keras
+
+        return ReadModel(network, lambda: side_of_keras(path, network, arguments.configuration))
     return ReadModel(network, lambda: NetworkSide(network), _normalizer(path) if kind == ZIP else None)
 
 
@@ -84,8 +79,8 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
         )
     if kind == HDF5 and arguments.prototxt is None:
         raise ConfigurationError(
-            f"convert: models of Keras are not read, got a file of HDF5, {path!r}. Weights of Caffe need --prototxt "
-            "FILE."
+            f"convert: a file of HDF5 must hold a model of Keras, or be weights of Caffe with --prototxt FILE, got "
+            f"{path!r}, neither."
         )
     if kind == CAFFEMODEL and arguments.prototxt is None:
         raise ConfigurationError(f"convert: weights of Caffe, {path!r}, need the net, got none. Add --prototxt FILE.")
@@ -93,10 +88,12 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
         raise ConfigurationError(
             f"convert: --prototxt goes with weights of Caffe, got it with {path!r}, another kind of file. Leave it out."
         )
-    if arguments.configuration is not None and kind not in ARRAYS:
+    if arguments.prototxt is not None and arguments.configuration is not None:
         raise ConfigurationError(
-            f"convert: --configuration goes with .npz and .safetensors, got it with {path!r}. Leave it out."
+            "convert: --configuration is for weights of Keras and arrays, --prototxt for weights of Caffe, got both. "
+            "Leave one out."
         )
+    check_configuration(arguments, kind)
 
 
 def _caffe(arguments: argparse.Namespace) -> ReadModel:
@@ -108,20 +105,6 @@ def _caffe(arguments: argparse.Namespace) -> ReadModel:
     net = Net(arguments.prototxt, weights=arguments.model, phase="TEST")
     graph, notes = convert_net(net)
     return ReadModel(graph, lambda: CaffeSide(net, graph.conf.input_names), None, notes)
-
-
-def _arrays(arguments: argparse.Namespace, kind: str) -> Network:
-    with opening("convert", arguments.configuration) as file:
-        content = read_at_most(file, _MOST_JSON)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"convert: --configuration must be a text of JSON, got {arguments.configuration!r}: {error}. Give what "
-            "net.conf.to_json() returns."
-        ) from error
-    strict: Any = not arguments.lenient
-    return read_array_file(arguments.model, True, strict, f".{kind}", text)
 
 
 def _normalizer(path: str) -> AnyNormalizer | None:

@@ -13,11 +13,12 @@ from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
 from ..files.archive import reading
+from ..files.kinds import kind_of_file
 from ..files.model_file import ModelFile
 from ..files.own_settings import read
 from ..files.serializer import read_own
 from ..networks.tables import table
-from .models import has_no_zip, load_network, type_of_input
+from .models import check_configuration, has_no_zip, load_network, type_of_input
 
 if TYPE_CHECKING:
     from nd.typing import Array
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the summary."""
+    check_configuration(arguments, kind_of_file(arguments.model))
     if has_no_zip(arguments.model):
         network = load_network(arguments)
         if arguments.json:

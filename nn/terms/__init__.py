@@ -15,7 +15,7 @@ CALLED_LATE = {
     "check_saveable": "nn.files.serializer",
     "graph_from_json": "nn.files.graph_json",
     "graph_of": "nn.onnx.into",
-    "keras_graph_of": "nn.keras",
+    "keras_graph_of": "nn.keras.loading",
     "network_from_json": "nn.files.json",
     "network_to_json": "nn.files.json",
     "read_checkpoint": "nn.files.checkpoint",

@@ -1,6 +1,4 @@
-"""Networks as files that Keras opens: what Keras computes is what the network does."""
-
-import os
+"""Networks as files that Keras opens: what Keras computes is what the network does. `make test-extras`."""
 
 import numpy as np
 import pytest
@@ -18,13 +16,6 @@ QUICK, MANY = 2, 30
 pytestmark = pytest.mark.filterwarnings(
     "ignore::nn.files.findings.ModelFileWarning", "ignore:Skipping variable loading"
 )
-
-
-@pytest.fixture(scope="module")
-def keras():
-    """Keras 3 with JAX."""
-    os.environ.setdefault("KERAS_BACKEND", "jax")
-    return pytest.importorskip("keras", minversion="3")
 
 
 def as_list(found):

@@ -14,7 +14,6 @@ from nd.random import Random, drawing
 from nd.typing import HostArray
 
 from ..random_features import SEED, random_features
-from .onnx_side import OnnxSide
 
 if TYPE_CHECKING:
     from ...networks.network import Network
@@ -33,7 +32,7 @@ def random_runs(network: Network, sides: Sequence[Side], examples: int) -> list[
     network : MultiLayerNetwork or ComputationGraph
         Which tells the shapes.
     sides : sequence of Side
-        Of which one may take one number of examples alone, and an ONNX file may know shapes, too.
+        Of which one may take one number of examples alone, and a file may know shapes, too.
     examples : int
 
     Raises
@@ -42,10 +41,9 @@ def random_runs(network: Network, sides: Sequence[Side], examples: int) -> list[
         A shape is not known.
     """
     only = next((side.examples for side in sides if side.examples is not None), None)
-    files = [side for side in sides if isinstance(side, OnnxSide)]
     inputs = range(len(network.conf.input_names))
     with nd.use_backend("numpy"), drawing(Random(SEED)):
-        shapes = [files[0].shape(number)[1:] if files else [] for number in inputs]
+        shapes = [next(filter(None, (side.shape(number)[1:] for side in sides)), []) for number in inputs]
         xs = [
             nd.to_host(random_features("convert", network, number, only or examples, _REMEDY, shapes[number]))
             for number in inputs

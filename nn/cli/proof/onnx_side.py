@@ -77,7 +77,6 @@ class OnnxSide(Side):
         return series.reshape(*series.shape[:2], -1)
 
     def shape(self, number: int) -> list[int | None]:
-        """Return the shape that the file says for an input; None for axes of any length."""
         dims = self._inputs[number].type.tensor_type.shape.dim
         return [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
 

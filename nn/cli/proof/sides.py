@@ -53,6 +53,10 @@ class Side:
         """Return the outputs for arrays of all inputs, and the values of the layers that are wanted."""
         raise NotImplementedError
 
+    def shape(self, number: int) -> list[int | None]:
+        """Return the shape that the file says for an input, None for axes of any length; empty where it says none."""
+        return []
+
 
 class NetworkSide(Side):
     """A network of this library's.

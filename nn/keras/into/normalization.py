@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import nd
@@ -10,17 +9,21 @@ from nd.typing import HostArray
 
 from ...layers import BatchNormalization, LocalResponseNormalization
 from ...onnx.vertices import OnnxVertex
-from ...terms.data_formats import IMAGES, channels_last
+from ...terms.data_formats import IMAGES
 from ...vertices import L2NormalizeVertex
 from .piece import FORMATS, Piece, Value
-
-Reader = Callable[[], HostArray]
+from .places import Reader, row
+from .shapes import permuted
 
 
 def batch_normalization(piece: Piece) -> Value:
     """BatchNormalization along one axis, which has the channels then."""
-    value = channels_at(piece, piece.value, _axis(piece))
-    channels = value.shape[-1 if channels_last(value.data_format) or len(value.shape) == 1 else 0]
+    axis = _axis(piece)
+    channels, rank = piece.value.shape[axis - 1], len(piece.value.shape) + 1
+    if axis in (1, rank - 1):
+        value = channels_at(piece, piece.value, axis)
+    else:  # between others: it goes to the front, and back
+        value = permuted(piece, piece.value, (axis, *(at for at in range(1, rank) if at != axis)), part="front")
     piece.need(channels is not None, f"an open number of channels in {value.shape}")
     scale, center = bool(piece.get("scale", True)), bool(piece.get("center", True))
     more = {name: piece.get(name) for name in ("renorm", "virtual_batch_size", "adjustment", "mode")}
@@ -40,8 +43,11 @@ def batch_normalization(piece: Piece) -> Value:
         "var": piece.weight("moving_variance"),
     }
     settings |= piece.trained_scale()
-    arrays = piece.arrays(**{name: as_row(read) for name, read in kept.items()})
-    return value._replace(node=piece.add(BatchNormalization(**settings), value.node, arrays))
+    arrays = piece.arrays(**{name: row(read) for name, read in kept.items()})
+    value = value._replace(node=piece.add(BatchNormalization(**settings), value.node, arrays))
+    if axis in (1, rank - 1):
+        return value
+    return permuted(piece, value, (*range(2, axis + 1), 1, *range(axis + 1, rank)), part="back")
 
 
 def layer_normalization(piece: Piece) -> Value:
@@ -98,7 +104,7 @@ def channels_at(piece: Piece, value: Value, axis: int) -> Value:
     if not places:
         piece.need(axis == 1, f"axis={axis} of rows")
         return value
-    piece.need(places in FORMATS and axis in (1, places + 1), f"axis={axis} of {places + 1}")
+    piece.need(places in FORMATS, f"an input of {places + 2} axes")
     return piece.formatted(value, FORMATS[places][axis == places + 1])
 
 
@@ -107,11 +113,6 @@ def _axis(piece: Piece) -> int:
     axes = [given] if isinstance(given, int) else list(given)
     piece.need(len(axes) == 1, f"axis={given!r}: several axes")
     return int(axes[0]) % (len(piece.value.shape) + 1)
-
-
-def as_row(read: Reader | None) -> Reader | None:
-    """Return what reads ``[n]`` as ``[1, n]``."""
-    return None if read is None else lambda: read().reshape(1, -1)
 
 
 def _filled(count: Any, number: float, needed: bool) -> Reader | None:

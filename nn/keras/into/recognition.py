@@ -22,6 +22,7 @@ CONVERTERS = {
     "ActivityRegularization": "shapes:same",
     "Add": "merging:element_wise",
     "AlphaDropout": "noise:alpha_dropout",
+    "Any": "masking:any_of",
     "Average": "merging:element_wise",
     "AveragePooling1D": "poolings:pooling",
     "AveragePooling2D": "poolings:pooling",
@@ -44,7 +45,7 @@ CONVERTERS = {
     "Dot": "merging:dot",
     "Dropout": "noise:dropout",
     "ELU": "activations:elu",
-    "EinsumDense": "scaling:einsum_dense",
+    "EinsumDense": "dense:einsum_dense",
     "Embedding": "embedding:embedding",
     "Flatten": "shapes:flatten",
     "GRU": "recurrent:recurrent",
@@ -70,12 +71,14 @@ CONVERTERS = {
     "Maximum": "merging:element_wise",
     "Minimum": "merging:minimum",
     "Multiply": "merging:element_wise",
+    "NotEqual": "masking:not_equal",
     "PReLU": "activations:prelu",
     "Permute": "shapes:permute",
+    "PoolHelper": "shapes:pool_helper",
     "RNN": "recurrent:recurrent",
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
-    "Rescaling": "scaling:rescaling",
+    "Rescaling": "activations:rescaling",
     "Reshape": "shapes:reshape",
     "SeparableConv1D": "depthwise:separable",
     "SeparableConv2D": "depthwise:separable",
@@ -154,6 +157,7 @@ class Recognition:
         self.refused: list[str] = []
         self.lost: set[str] = set()
         self._drawn_layers: set[int] = set()
+        self._names = {*model.inputs, *(call.name for call in model.calls)}
 
     def recognise(self) -> None:
         """Draw all calls; raise ConfigurationError with every one that neither a layer nor a vertex says."""
@@ -164,7 +168,7 @@ class Recognition:
                 unit = units[call.name]
                 if call.name in self.values or call.name in self.lost:
                     continue
-                if any(name not in self.values and name not in self.lost for one in unit for name in one.inputs):
+                if any(name not in self.values and name not in self.lost for name in self._read_by(unit)):
                     left.append(call)
                     continue
                 self._draw(unit)
@@ -184,12 +188,23 @@ class Recognition:
         try:
             if function is None:
                 raise NotSaid(_UNKNOWN.get(call.layer.class_name, "no layer and no vertex is like it"))
-            if self.lost.isdisjoint(name for one in unit for name in one.inputs):
+            if self.lost.isdisjoint(self._read_by(unit)):
                 self.values |= self._drawn(unit, function)
                 return
         except NotSaid as error:
             self.refused.append(f"{call.name!r} ({call.layer.class_name}): {error}")
         self.lost |= {one.name for one in unit}
+
+    def _read_by(self, unit: Unit) -> list[str]:
+        """Return the calls and inputs that calls read: as inputs, and as arguments such as masks."""
+        given = [one.arguments.values() for one in unit]
+        told = [
+            name for values in given for value in values for name in (value if isinstance(value, list) else [value])
+        ]
+        return [*(name for one in unit for name in one.inputs), *(name for name in told if self._is_call(name))]
+
+    def _is_call(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._names
 
     def _drawn(self, unit: Unit, function: Callable[[Piece], Value]) -> Mapping[str, Value]:
         values = [[self.values[name] for name in call.inputs] for call in unit]
@@ -203,6 +218,8 @@ class Recognition:
             piece.note("it is called several times, and has parameters of its own for this one: they train apart")
         self._drawn_layers.add(id(unit[0].layer))
         made = with_mask(piece, function(piece))
+        if piece.layer.config.get("activity_regularizer"):
+            piece.note("activity_regularizer is left out, as nothing here is like it")
         unread = piece.unread()
         if unread:
             settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)

@@ -17,6 +17,7 @@ from nn import (
     ScaleVertex,
 )
 
+from .keras_cases import KERAS
 from .values import configuration, data_set, graph, graph_configuration
 
 
@@ -118,5 +119,6 @@ GRAPHS: dict[str, Any] = {
     },
     "nn.PreprocessorVertex": {"preprocessor": CnnToFeedForwardPreProcessor(2, 2, 1)},
     "nn.TransferLearning.GraphBuilder": lambda folder: {"graph": graph()},
+    **KERAS,
     "nn.load": lambda folder: {"path": saved_graph(folder)},
 }  # fmt: skip

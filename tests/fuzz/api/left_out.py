@@ -67,6 +67,7 @@ EXEMPT: dict[str, str] = {
         (
             "nn.VertexContext", "nd.Meeting", "nd.RecordedCall", "nd.Recording", "nd.Seat", "nd.UpdatePlan",
             "nd.Work", "nd.WorkPlan", "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile", "nn.caffe.Blob",
+            "nn.keras.KerasLayer",
             "optimize.ArrayStatistics", "optimize.Checkpoint", "optimize.NetworkUpdater", "optimize.OptimizerState",
             "optimize.Segment", "optimize.StatisticsRecord", "optimize.earlystopping.EarlyStoppingResult",
             "nd.evaluation.ConfusionMatrix",

@@ -236,7 +236,7 @@ def test_errors_are_one_line_and_have_exit_code_1(files, capsys):
     cases = {
         ("summary", folder / "missing.zip"): "missing.zip: No such file",
         ("summary", folder / "damaged.zip"): "damaged.zip: expected a model zip",
-        ("convert", model, folder / "model.h5"): "OUT must end in .zip, .bin, .npz, .safetensors or .onnx",
+        ("convert", model, folder / "model.h5"): "OUT must end in .zip, .bin, .npz, .safetensors, .onnx or .keras",
         ("convert", model, folder / "no" / "model.zip"): "the folder must exist",
         ("evaluate", model, "--csv", rows): "--csv needs --label",
         ("evaluate", model, "--csv", folder / "none.csv", "--label", 0): "none.csv",

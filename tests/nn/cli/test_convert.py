@@ -270,12 +270,17 @@ def test_options_that_do_not_go_with_a_file(folder, capsys):
     nn.load("model.zip").save("arrays.npz")
     cases = {
         ("net.caffemodel", "a.zip"): "need the net, got none. Add --prototxt FILE.",
-        ("net.caffemodel.h5", "a.zip"): "models of Keras are not read",
+        ("net.caffemodel.h5", "a.zip"): "must hold a model of Keras, or be weights of Caffe with --prototxt FILE",
         ("net.prototxt", "a.zip"): "must be the weights of a net of Caffe",
         ("model.zip", "a.onnx", "--prototxt", "net.prototxt"): "--prototxt goes with weights of Caffe",
-        ("model.zip", "a.onnx", "--configuration", "conf.json"): "--configuration goes with .npz and .safetensors",
+        (
+            "model.zip",
+            "a.onnx",
+            "--configuration",
+            "conf.json",
+        ): "--configuration goes with .npz, .safetensors and weights of Keras",
         ("arrays.npz", "a.zip", "--configuration", "net.caffemodel"): "must be a text of JSON",
-        ("model.zip", "a.h5"): "OUT must end in .zip, .bin, .npz, .safetensors or .onnx, got 'a.h5'",
+        ("model.zip", "a.h5"): "OUT must end in .zip, .bin, .npz, .safetensors, .onnx or .keras, got 'a.h5'",
         ("model.zip", "a.onnx", "--json", "b.json"): "--json is for a proof, got none. Add --proof N.",
         ("model.zip", "a.onnx", "--proof", "3", "--json", "b.zip"): "expected a name for JSON",
         ("model.zip", "a.onnx", "--proof-inputs", "none.npz"): "none.npz: No such file",
