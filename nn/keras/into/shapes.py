@@ -16,7 +16,7 @@ FIRST = ("channels_first", "th")
 
 
 def same(piece: Piece) -> Value:
-    """A layer that changes nothing: InputLayer, ActivityRegularization."""
+    """A layer that changes nothing: InputLayer, Identity, ActivityRegularization."""
     return piece.value
 
 

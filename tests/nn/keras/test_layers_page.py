@@ -43,7 +43,7 @@ def said():
 
 
 def test_the_page_has_every_class_that_is_read():
-    assert sorted(said()) == sorted(CONVERTERS)
+    assert sorted(said()) == sorted(name for name in CONVERTERS if not name.startswith("keras.ops."))
 
 
 def test_no_class_stands_twice():
