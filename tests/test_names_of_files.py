@@ -159,7 +159,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
 def test_a_refusal_says_what_to_do(net, tmp_path):
     for ending, remedy in {
         ".json": r"a text of JSON\. The configuration alone is net\.conf\.to_json\(\)\. Name it '.*net\.zip'",
-        ".h5": r"a file of HDF5, Keras's\. Name it '.*net\.zip'\.$",
+        ".h5": r"a file of HDF5, Keras's\. A model of Keras 3 is written by net\.save under \.keras\. Name it",
         ".pkl": r"a pickle of Python's\. A pickle is written by pickle\.dump\(net, file\)",
         ".pt": r"a model of PyTorch\. What PyTorch's programs read of it is written by net\.save under \.safetensors",
     }.items():
