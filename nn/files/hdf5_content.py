@@ -40,7 +40,7 @@ class Content(NamedTuple):
     arrays : dict of str -> array
         Of NumPy; float32, float64 or int64.
     dtypes : dict of str -> str
-        What they have in the file, as NumPy spells it; ``"bfloat16"`` where Keras wrote that.
+        What they have in the file, as NumPy spells it; two bytes that HDF5 has no type for are ``"bfloat16"``.
     texts : dict of str -> str
         Arrays that are one text.
     others : dict of str -> str
@@ -154,7 +154,7 @@ def _read_dataset(name: str, dataset: Any, content: Content, library: Any) -> No
             content.others[name] = f"a text of {size:,} bytes"
         else:
             content.texts[name] = dataset.asstr()[() if dataset.shape == () else 0]
-    elif kind == "V" and size == 2 and content.attributes[name].get("dtype") == "bfloat16":
+    elif kind == "V" and size == 2 and dataset.dtype.names is None and dataset.shape is not None:  # noqa: PLR2004
         halves = dataset[()].reshape(-1).view("<u2").astype("<u4")
         _keep(name, (halves << 16).view("<f4").reshape(dataset.shape), "bfloat16", content)
     elif kind not in "fiu" or dataset.shape is None:

@@ -39,7 +39,7 @@ class StoredArray(NamedTuple):
     array : array on the host
         float32, float64 or int64.
     dtype : str
-        That of the file, as NumPy spells it; ``"bfloat16"`` where Keras wrote that.
+        That of the file, as NumPy spells it; two bytes that HDF5 has no type for are ``"bfloat16"``.
     """
 
     array: HostArray

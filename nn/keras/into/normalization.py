@@ -10,7 +10,7 @@ from nd.typing import HostArray
 
 from ...layers import BatchNormalization, LocalResponseNormalization
 from ...onnx.vertices import OnnxVertex
-from ...terms.data_formats import IMAGES, channels_last
+from ...terms.data_formats import IMAGES
 from .piece import FORMATS, Piece, Value
 from .shapes import permuted
 

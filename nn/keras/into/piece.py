@@ -40,8 +40,8 @@ OF_TRAINING = ("_constraint", "_initializer", "_regularizer")
 """Ends of the names of settings that change no output of a model with weights."""
 SILENT = frozenset(
     {
-        "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Dropout", "ELU",
-        "GaussianDropout", "GaussianNoise", "InputLayer", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU",
+        "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Dropout",
+        "ELU", "GaussianDropout", "GaussianNoise", "InputLayer", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU",
         "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract", "ThresholdedReLU",
     }
 )  # fmt: skip

@@ -74,6 +74,7 @@ CONVERTERS = {
     "NotEqual": "masking:not_equal",
     "PReLU": "activations:prelu",
     "Permute": "shapes:permute",
+    "PoolHelper": "shapes:pool_helper",
     "RNN": "recurrent:recurrent",
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
@@ -196,7 +197,9 @@ class Recognition:
     def _read_by(self, unit: Unit) -> list[str]:
         """Return the calls and inputs that calls read: as inputs, and as arguments such as masks."""
         given = [one.arguments.values() for one in unit]
-        told = [name for values in given for value in values for name in (value if isinstance(value, list) else [value])]
+        told = [
+            name for values in given for value in values for name in (value if isinstance(value, list) else [value])
+        ]
         return [*(name for one in unit for name in one.inputs), *(name for name in told if self._is_call(name))]
 
     def _is_call(self, name: object) -> bool:
@@ -214,6 +217,8 @@ class Recognition:
             piece.note("it is called several times, and has parameters of its own for this one: they train apart")
         self._drawn_layers.add(id(unit[0].layer))
         made = with_mask(piece, function(piece))
+        if piece.layer.config.get("activity_regularizer"):
+            piece.note("activity_regularizer is left out, as nothing here is like it")
         unread = piece.unread()
         if unread:
             settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)

@@ -7,17 +7,28 @@ from typing import Any
 
 from ...layers import RepeatVector
 from ...onnx.vertices import OnnxVertex
-from ...terms.data_formats import IMAGES, SERIES, axes_inward, channels_last
+from ...terms.data_formats import SERIES, axes_inward, channels_last
 from ...terms.preprocessors import Cnn3DToFeedForwardPreProcessor, CnnToFeedForwardPreProcessor
-from ...vertices import PreprocessorVertex, ReshapeVertex
-from .piece import FORMATS, Piece, Value
+from ...vertices import PoolHelperVertex, PreprocessorVertex, ReshapeVertex
+from .piece import Piece, Value
 
 FIRST = ("channels_first", "th")
 
 
 def same(piece: Piece) -> Value:
-    """A layer that changes nothing: InputLayer, Identity, ActivityRegularization."""
+    """A layer that changes nothing: InputLayer, Identity, and ActivityRegularization, which only training has."""
+    if piece.get("l1") or piece.get("l2"):
+        piece.note("penalties on activations are left out, as nothing here is like them")
     return piece.value
+
+
+def pool_helper(piece: Piece) -> Value:
+    """PoolHelper, the class of Deeplearning4j's own models: images without their first row and first column."""
+    value = piece.formatted(piece.value, piece.format(2))
+    piece.need(len(value.shape) == 3, f"an input of shape {value.shape}")
+    at = (0, 1) if channels_last(value.data_format) else (1, 2)
+    shape = [size if axis not in at or size is None else size - 1 for axis, size in enumerate(value.shape)]
+    return piece.give(piece.add(PoolHelperVertex(), value.node), shape, value.data_format)
 
 
 def flatten(piece: Piece) -> Value:
@@ -92,6 +103,3 @@ def repeat_vector(piece: Piece) -> Value:
     piece.need(len(value.shape) == 1, f"an input of shape {value.shape}")
     node = piece.add(RepeatVector(steps, data_format=SERIES[1]), value.node)
     return piece.give(node, (steps, value.shape[0]), SERIES[1])
-
-
-__all__ = ["FORMATS", "IMAGES", "flatten", "permute", "permuted", "repeat_vector", "reshape", "reshaped", "same"]

@@ -202,7 +202,7 @@ def _flat_refs(value: Any) -> Iterator[Ref]:
     if isinstance(value, Ref):
         yield value
     elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
+        for item in _items(value):
             yield from _flat_refs(item)
     elif value is not None:
         wrong("an input of a layer", "the output of another", value)
@@ -233,10 +233,15 @@ def _refs(value: Any, bases: Mapping[str, int]) -> Iterator[Ref]:
     if isinstance(value, list) and len(value) == _LEGACY_INPUT and isinstance(value[0], str):
         yield _ref(value, bases)
     elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
+        for item in _items(value):
             yield from _refs(item, bases)
     else:
         wrong("input_layers and output_layers", "references [layer, use, output]", value)
+
+
+def _items(value: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return what lies in a container; of objects by their names, as Keras does."""
+    return [value[name] for name in sorted(value)] if isinstance(value, dict) else value
 
 
 def _ref(fields: list[Any], bases: Mapping[str, int]) -> Ref:

@@ -29,11 +29,11 @@ def of_zoo(path):
         arrays = dict(recorded)
     xs, ys = ([arrays[f"{key}{at}"] for at in range(9) if f"{key}{at}" in arrays] for key in "xy")
     for suffix in (".keras", ".h5"):
-        compared(graph_of(path.with_suffix(suffix)), xs, ys)
+        compared(graph_of(path.with_suffix(suffix), isolated=False), xs, ys)
 
 
 def recorded_of(path):
-    """Return inputs and outputs of one of Deeplearning4j's models; ``outputs`` are labels where there are predictions."""
+    """Return inputs and outputs of one of Deeplearning4j's models, whose outputs are labels where predictions are."""
     import h5py
 
     def arrays(group):
@@ -51,9 +51,9 @@ def of_dl4j(path):
     start = str(path).removesuffix("_inputs_and_outputs.h5")
     model, config, weights = (pathlib.Path(start + end) for end in ("_model.h5", "_config.json", "_weights.h5"))
     if model.exists():
-        compared(graph_of(model), xs, ys)
+        compared(graph_of(model, isolated=False), xs, ys)
     if weights.exists():
-        compared(graph_of(weights, config), xs, ys)
+        compared(graph_of(weights, config, isolated=False), xs, ys)
     return model.exists() + weights.exists()
 
 

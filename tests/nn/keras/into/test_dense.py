@@ -5,8 +5,8 @@ import pytest
 
 from nn import ComputationGraph, MultiLayerNetwork
 from nn.keras.into.recognition import network_of
-from tests.keras_models import check, functional, layer, sequential
 from tests.keras_models import call as called
+from tests.keras_models import check, functional, layer, sequential
 
 RNG = np.random.default_rng(5)
 KERNEL, BIAS = RNG.normal(size=(5, 4)), RNG.normal(size=4)

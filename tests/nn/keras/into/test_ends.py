@@ -48,7 +48,9 @@ def test_series_and_images_have_layers_with_a_loss_of_their_own():
 def test_the_updater_and_the_default_of_one_that_there_is_none_of():
     adam = {"class_name": "Adam", "config": {"learning_rate": 0.003, "beta_1": 0.8}}
     made = dense(4, 3)
-    assert last(sequential((4,), made, training={"loss": "mse", "optimizer": adam})).updater == Adam(0.003, 0.8, 0.999, 1e-7)
+    assert last(sequential((4,), made, training={"loss": "mse", "optimizer": adam})).updater == Adam(
+        0.003, 0.8, 0.999, 1e-7
+    )
     assert isinstance(last(sequential((4,), made)).updater, Sgd)
 
 
@@ -110,5 +112,7 @@ def test_the_score_and_the_step_of_series_are_means_over_steps_too(activation):
 
 
 def test_a_loss_that_does_not_go_with_its_activation_is_taken_as_the_file_has_it():
-    conf = last(sequential((4,), dense(4, 1, "relu"), training={"loss": "categorical_crossentropy", "optimizer": "sgd"}))
+    conf = last(
+        sequential((4,), dense(4, 1, "relu"), training={"loss": "categorical_crossentropy", "optimizer": "sgd"})
+    )
     assert type(conf.loss).__name__ == "KerasLoss"

@@ -112,3 +112,16 @@ def test_images_of_open_size_without_a_layer_that_says_their_format():
 def test_what_has_no_shape_is_refused(shape, made, why):
     with pytest.raises(ConfigurationError, match=why):
         network_of(sequential(shape, made))
+
+
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_pool_helper_of_deeplearning4js_models(data_format):
+    x = RNG.normal(size=(2, 4, 5, 6))
+    expected = x[:, 1:, 1:] if data_format == "channels_last" else x[:, :, 1:, 1:]
+    check(sequential((4, 5, 6), layer("PoolHelper", {"data_format": data_format})), [x], expected)
+
+
+def test_penalties_on_activations_change_no_output(caplog):
+    x, made = RNG.normal(size=(2, 4)), dense(4, 4)
+    check(sequential((4,), layer("ActivityRegularization", {"l1": 0.0, "l2": 0.1}), made), [x], x @ kernel_of(made))
+    assert "penalties on activations are left out" in caplog.text
