@@ -22,8 +22,7 @@ PASSED_ON = frozenset(
     }
 )  # fmt: skip
 """Classes behind which a mask of what comes in holds, where they give series."""
-OBEYED = frozenset({"Bidirectional", "Dense", "GRU", "LSTM", "RNN", "SimpleRNN", "TimeDistributed"})
-COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D", "GlobalAveragePooling1D"})
+COMPUTED_WITH = frozenset({"AdditiveAttention", "Attention", "ConvLSTM2D"})
 """Classes whose numbers depend on a mask, and which leave it aside here."""
 
 
@@ -106,6 +105,14 @@ def with_mask(piece: Piece, made: Value) -> Value:
     for number, other in enumerate(masks[1:]):
         mask = piece.add(OnnxVertex("Mul"), [mask, other], part=f"mask{number}")
     return made._replace(mask=mask)
+
+
+def average_of_counted(piece: Piece, value: Value, mask: str) -> str:
+    """Add the mean ``[N, C]`` of the steps that count."""
+    equation = "nct,nt->nc" if channels_last(value.data_format) else "ntc,nt->nc"
+    total = piece.add(OnnxVertex("Einsum", {"equation": equation}), [value.node, mask], part="sum")
+    count = piece.add(OnnxVertex("ReduceSum", {"keepdims": 1}, {1: [1]}), mask, part="count")
+    return piece.add(OnnxVertex("Div"), [total, count])
 
 
 # ---- series without the steps that do not count

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...layers import GlobalPoolingLayer, Subsampling1DLayer, Subsampling3DLayer, SubsamplingLayer
 from ...terms.data_formats import channels_last
+from .masking import average_of_counted, mask_for
 from .piece import Piece, Value
 from .places import dimensions, entering, layer, leaving
 from .windows import pool_windows_of
@@ -36,7 +37,10 @@ def global_pooling(piece: Piece) -> Value:
     """
     count, kind = dimensions(piece), _kind(piece)
     places, keeps = entering(piece, count), bool(piece.get("keepdims", False))
-    piece.need(piece.value.mask is None or kind == "max", "an average of the steps that a mask leaves")
+    mask = mask_for(piece) if kind == "avg" and count == 1 else None
+    if mask is not None:
+        piece.need(not keeps, "keepdims=True of the steps that a mask leaves")
+        return piece.give(average_of_counted(piece, piece.value, mask), (places.channels,))
     first = 1 if channels_last(places.data_format) else 2
     conf = GlobalPoolingLayer(
         kind, collapse_dimensions=not keeps, pooling_dimensions=tuple(range(first, first + count))

@@ -54,8 +54,8 @@ def optimizer_of(given: Any) -> OptimizerReading:
     -----
     SGD without momentum, with Nesterov's momentum, Adam, AdamW and AMSGrad take Keras' steps. Of these ours differ, and
     a warning says so: SGD with plain momentum becomes Nesterov's; RMSprop and Adagrad have epsilon under the root, and
-    start from other sums of squares; Adadelta has a learning rate, 1 here; Adamax adds epsilon; Nadam has a schedule
-    of beta 1 and corrects v. Gradients are clipped before penalties are added, in Keras after that. Source: Keras,
+    start from other sums of squares, and RMSprop has neither momentum nor mean; Adadelta has a learning rate, 1 here; Adamax adds epsilon; Nadam becomes Adam,
+    as ours does not correct v and so begins with steps many times as large. Gradients are clipped before penalties are added, in Keras after that. Source: Keras,
     keras.optimizers; KerasOptimizerUtils.
     """
     return _optimizer_of(given) or OptimizerReading(None, {}, (f"optimizer {given!r}",))
@@ -192,7 +192,7 @@ def _adamax(config: Config, rate: Rate) -> Read:
 
 
 def _nadam(config: Config, rate: Rate) -> Read:
-    return Nadam(rate, *_betas(config)), ("beta 1 has no schedule, and v is not corrected",)
+    return Adam(rate, *_betas(config)), ("it is Adam here, as the first steps of Nadam are many times Keras'",)
 
 
 def _rmsprop(config: Config, rate: Rate) -> Read:
