@@ -154,7 +154,7 @@ def _read_dataset(name: str, dataset: Any, content: Content, library: Any) -> No
             content.others[name] = f"a text of {size:,} bytes"
         else:
             content.texts[name] = dataset.asstr()[() if dataset.shape == () else 0]
-    elif kind == "V" and size == 2 and dataset.dtype.names is None and dataset.shape is not None:  # noqa: PLR2004
+    elif kind == "V" and size == 2 and dataset.dtype.names is None and dataset.shape is not None:
         halves = dataset[()].reshape(-1).view("<u2").astype("<u4")
         _keep(name, (halves << 16).view("<f4").reshape(dataset.shape), "bfloat16", content)
     elif kind not in "fiu" or dataset.shape is None:

@@ -6,7 +6,7 @@ from nd import ConfigurationError, FormatError
 from nd.files.reading import Source
 
 from ..model import KerasModel, Weight
-from .axes import Origin, weights_of
+from .axes import Origin, is_theano, weights_of
 from .document import part_of
 from .flattening import Flattening
 from .older import plain
@@ -73,10 +73,9 @@ def _weights(part: Part, content: Stored) -> dict[Entry, tuple[Weight, ...]] | N
     tree = content.tree
     if tree is None:
         return None
-    is_numbered = "layers" in tree.attributes or "_layer_checkpoint_dependencies" in tree.attributes
-    by_names = content.root or any(name.startswith("layer_names") for name in tree.attributes[""])
-    raw = named(part, tree, content.root) if by_names or not is_numbered else numbered(part, tree)
-    origin = Origin(content.version, content.backend)
+    by_names = content.root or any(name.startswith(("layer_names", "nb_layers")) for name in tree.attributes[""])
+    raw = named(part, tree, content.root) if by_names else numbered(part, tree)
+    origin = Origin(content.version, is_theano(content.version, content.backend, part))
     return {entry: weights_of(entry, raw.get(entry, ()), origin) for entry in layers_of(part)}
 
 

@@ -12,12 +12,13 @@ from nd.typing import HostArray
 from ...files.hdf5_tree import StoredArray
 from ..model import Weight
 from .names import expected
-from .structure import Entry
+from .structure import Entry, Part, layers_of
 
 Named = Sequence[tuple[str, StoredArray]]
 _CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D")
-_GATES = {"ConvLSTM2D": (0, 2, 1, 3), "GRU": (0, 1, 2), "LSTM": (0, 2, 1, 3)}
+_ORDERS = {"ConvLSTM2D": (0, 2, 1, 3), "GRU": (0, 1, 2), "LSTM": (0, 2, 1, 3)}
 """Class -> where Keras 1 has the gates of Keras 3's order: it wrote input, cell, forget, output."""
+_CUDNN_GATES = {"GRU": 3, "LSTM": 4}
 _FLIPPED = slice(None, None, -1)
 
 
@@ -28,12 +29,12 @@ class Origin(NamedTuple):
     ----------
     version : int
         Of Keras.
-    backend : str
-        ``"theano"``, ...; "" where the file does not say.
+    is_theano : bool
+        Theano convolves: its kernels are turned by 180 degrees; those of others correlate.
     """
 
     version: int
-    backend: str
+    is_theano: bool
 
 
 class _Turned(NamedTuple):
@@ -56,7 +57,7 @@ def weights_of(entry: Entry, stored: Named, origin: Origin) -> tuple[Weight, ...
     Source: Keras 2.2, engine/saving.py, ``preprocess_weights_for_loading``.
     """
     arrays = [_Turned(array.shape, array.read) for _, array in stored]
-    turned = _turned(entry.class_name, entry.written_class, entry.config, arrays, origin)
+    turned = _turned(entry.class_name, entry.config, arrays, origin)
     known = expected(entry.class_name, entry.config)
     names = [name.rpartition("/")[2].partition(":")[0] for name, _ in stored]
     if known is not None:
@@ -69,30 +70,37 @@ def weights_of(entry: Entry, stored: Named, origin: Origin) -> tuple[Weight, ...
     return tuple(Weight(name, shape, read) for name, (shape, read) in zip(names, turned, strict=True))
 
 
-def _turned(
-    class_name: str, written: str, config: Mapping[str, Any], arrays: list[_Turned], origin: Origin
-) -> list[_Turned]:
+def _turned(class_name: str, config: Mapping[str, Any], arrays: list[_Turned], origin: Origin) -> list[_Turned]:
     if class_name in ("Bidirectional", "TimeDistributed") and isinstance(config.get("layer"), dict):
         inner = config["layer"]
         half = len(arrays) // 2 if class_name == "Bidirectional" else len(arrays)
-        name, settings = str(inner.get("class_name")), inner.get("config", {})
+        name, settings = str(inner.get("class_name")), _settings_of(inner)
         parts = [arrays[:half], arrays[half:]] if class_name == "Bidirectional" else [arrays]
-        return [one for part in parts for one in _turned(name, name, settings, part, origin)]
+        return [one for part in parts for one in _turned(name, settings, part, origin)]
     if origin.version == 1:
         arrays = _of_keras_1(class_name, config, arrays)
-    if _is_theano(class_name, config, origin) and class_name in _CONVOLUTIONS:
+    if origin.is_theano and class_name in _CONVOLUTIONS:
         count = 2 if class_name == "ConvLSTM2D" else 1
         arrays = [*map(_flipped, arrays[:count]), *arrays[count:]]
-    if written.startswith("CuDNN") or _is_cudnn(class_name, arrays):
+    if _is_cudnn(class_name, arrays):
         arrays = _of_cudnn(class_name, arrays)
     return arrays
 
 
-def _is_theano(class_name: str, config: Mapping[str, Any], origin: Origin) -> bool:
-    """Tell whether kernels are turned by 180 degrees: Theano convolves, others correlate."""
-    if origin.backend:
-        return origin.backend == "theano"
-    return origin.version == 1 and config.get("data_format") == "channels_first"
+def is_theano(version: int, backend: str, part: Part) -> bool:
+    """Tell whether Theano computed the weights, which Keras 1 does not say: its order of axes tells."""
+    if backend or version > 1:
+        return backend == "theano"
+    return any(
+        config.get("data_format") == "channels_first"
+        for entry in layers_of(part)
+        for config in (entry.config, _settings_of(entry.config.get("layer")))
+    )
+
+
+def _settings_of(layer: Any) -> Mapping[str, Any]:
+    settings = layer.get("config") if isinstance(layer, dict) else None
+    return settings if isinstance(settings, dict) else {}
 
 
 # ---- Keras 1
@@ -100,8 +108,8 @@ def _is_theano(class_name: str, config: Mapping[str, Any], origin: Origin) -> bo
 
 def _of_keras_1(class_name: str, config: Mapping[str, Any], arrays: list[_Turned]) -> list[_Turned]:
     is_first = config.get("data_format") == "channels_first"
-    if class_name in _GATES and len(arrays) == 3 * len(_GATES[class_name]):  # kernel, recurrent kernel, bias of each
-        order = _GATES[class_name]
+    if class_name in _ORDERS and len(arrays) == 3 * len(_ORDERS[class_name]):  # kernel, recurrent kernel, bias of each
+        order = _ORDERS[class_name]
         arrays = [_joined([arrays[3 * gate + part] for gate in order], is_first and part < 2) for part in range(3)]
     if not arrays:
         return arrays
@@ -162,35 +170,26 @@ def _joined(arrays: list[_Turned], first: bool = False) -> _Turned:
 
 
 def _is_cudnn(class_name: str, arrays: Sequence[_Turned]) -> bool:
-    """Tell whether an LSTM's bias is CuDNN's, which has one for each of its two products."""
-    if class_name != "LSTM" or len(arrays) != 3:
+    """Tell whether a bias is CuDNN's, which has one for each of its two products."""
+    if class_name not in _CUDNN_GATES or len(arrays) != 3 or not arrays[1].shape:
         return False
-    return len(arrays[1].shape) == 2 and arrays[2].shape == (8 * arrays[1].shape[0],)
+    return arrays[2].shape == (2 * _CUDNN_GATES[class_name] * arrays[1].shape[0],)
 
 
 def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
     """Return the weights of Keras' own layer: kernels are turned gate by gate, an LSTM's biases are added."""
-    if len(arrays) != 3 or any(len(array.shape) != 2 for array in arrays[:2]):
-        raise FormatError(f"{class_name} of CuDNN must have 3 weights, got {[list(array.shape) for array in arrays]}.")
     kernel, recurrent, bias = arrays
-    units = recurrent.shape[0]
-    gates = 4 if class_name == "LSTM" else 3
-    if (recurrent.shape[1], kernel.shape[1], bias.shape) != (gates * units, gates * units, (2 * gates * units,)):
+    units, gates = recurrent.shape[0], _CUDNN_GATES[class_name]
+    if (recurrent.shape, kernel.shape[1:]) != ((units, gates * units), (gates * units,)):
         raise FormatError(f"{class_name} of CuDNN must have one size, got {[list(array.shape) for array in arrays]}.")
-    inputs = kernel.shape[0]
 
-    def gate(array: _Turned, shape: tuple[int, int]) -> Callable[[], HostArray]:
-        """Return the kernels, of each gate that of ``[units, n]`` in C's order."""
+    def by_gates(array: _Turned, rows: int) -> Callable[[], HostArray]:
+        """Return what reads a kernel ``[rows, gates * units]``; CuDNN has ``[units, rows]`` of each gate in its place."""
 
         def read() -> HostArray:
-            rows, columns = shape
-            whole = array.read()
+            parts = [array.read()[:, at * units : (at + 1) * units] for at in range(gates)]
             with nd.use_backend("numpy"):
-                parts = [
-                    nd.create(whole[:, at * units : (at + 1) * units].T.reshape((rows, columns), order="F"))
-                    for at in range(gates)
-                ]
-                return nd.concat(parts, axis=-1)
+                return nd.concat([nd.create(part.T.reshape((rows, units), order="F")) for part in parts], axis=-1)
 
         return read
 
@@ -200,7 +199,7 @@ def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
 
     shape = (gates * units,) if class_name == "LSTM" else (2, gates * units)
     return [
-        _Turned(kernel.shape, gate(kernel, (inputs, units))),
-        _Turned(recurrent.shape, gate(recurrent, (units, units))),
+        _Turned(kernel.shape, by_gates(kernel, kernel.shape[0])),
+        _Turned(recurrent.shape, by_gates(recurrent, units)),
         _Turned(shape, biases),
     ]

@@ -39,6 +39,8 @@ WEIGHTS: dict[str, tuple[str, ...]] = {
     "SimpleRNNCell": _RECURRENT,
 }
 """Class -> names of all its weights, trained ones first, in Keras 3's spelling; sorted."""
+GATES = {"ConvLSTM2D": 4, "GRU": 3, "LSTM": 4}
+"""Class -> gates, which have weights of their own in Keras 1."""
 _MOVING = ("moving_mean", "moving_variance")
 _SWITCHES = {"beta": "center", "bias": "use_bias", "gamma": "scale"}
 """Weight -> the setting without which there is none."""

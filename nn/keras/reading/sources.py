@@ -27,7 +27,7 @@ _MOST_TEXT = 64 << 20  # bytes of a configuration
 _WITHOUT = ("optimizer_weights", "optimizer", "_optimizer")
 """Groups of the optimizer's state, which is not read."""
 _KERAS_3_FIELDS = ("module", "registered_name", "build_config")
-_OF_KERAS_2 = ("batch_input_shape", "kernel_initializer", "units", "filters", "data_format", "rate", "use_bias")
+_OF_KERAS_2 = ("kernel_initializer", "units", "filters", "data_format", "rate", "use_bias")
 
 
 class Stored(NamedTuple):
@@ -120,7 +120,8 @@ def _of_hdf5(tree: Hdf5Tree) -> Stored:
         )
     document = mapping(parse(config), "model_config")
     group = tree.attributes.get("model_weights", {})
-    version = _version_of(document, _number(attributes.get("keras_version")) or _number(group.get("keras_version")))
+    written = attributes.get("keras_version", group.get("keras_version", document.get("keras_version")))
+    version = _version_of(document, _number(written))
     backend = group.get("backend", attributes.get("backend"))
     training = attributes.get("training_config")
     return Stored(

@@ -8,11 +8,13 @@ from nd import FormatError
 from nd.arguments import shown
 
 from ...files.hdf5_tree import Hdf5Tree, StoredArray
-from .names import expected, snake_case
+from .names import GATES, Expected, expected, snake_case
 from .structure import INPUT, Entry, Part
 
-Raw = Mapping[Entry, Sequence[tuple[str, StoredArray]]]
-"""Layer -> its weights as they are in the file, each with the last part of its name."""
+Named = Sequence[tuple[str, StoredArray]]
+"""Weights, each with its name in the file."""
+Raw = Mapping[Entry, Named]
+"""Layer -> its weights as they are in the file."""
 _WRAPPED = ("layer", "forward_layer", "backward_layer", "cell")
 _OLDER_CONTAINER = "_layer_checkpoint_dependencies"
 
@@ -88,35 +90,38 @@ def named(part: Part, tree: Hdf5Tree, root: str) -> Raw:
     Raises
     ------
     FormatError
-        A weight that is named is not there, or a model in the model has others than its layers must have.
+        A weight that is named is not there, or the layers that have weights are not as many as those of the model.
+
+    Notes
+    -----
+    Where names differ the order counts, as in Keras. Source: Keras, legacy_h5_format.py.
     """
     groups = _groups(tree, root)
-    if not groups:
+    if not groups and _has_weights(part):
         raise FormatError(f"expected layer_names of Keras' weights, got {shown(sorted(tree.attributes[root]))}.")
-    raw: dict[Entry, Sequence[tuple[str, StoredArray]]] = {}
-    missing: list[Entry] = []
-    _by_name(part, groups, raw, missing)
-    left = [name for name, arrays in groups.items() if arrays and name not in _names(part)]
-    wanted = [entry for entry in missing if _has_weights(entry)]
-    if wanted and len(left) == len(wanted):  # other names, the same layers: Keras, too, goes by their order
-        for entry, name in zip(wanted, left, strict=True):
-            _allot(entry, groups[name], raw)
+    raw: dict[Entry, Named] = {}
+    if all(entry.name in groups for entry in _owners(part, groups)):
+        for entry in _owners(part, groups):
+            _allot(entry, groups[entry.name], raw)
+        return raw
+    stored = {name: arrays for name, arrays in groups.items() if arrays}
+    owners = [entry for entry in part.entries if _has_weights(entry)]
+    if len(owners) != len(stored):
+        raise FormatError(
+            f"the file of weights must have {len(owners)} layers that have some, got {len(stored)}: {shown(list(stored))}."
+        )
+    for entry, arrays in zip(owners, stored.values(), strict=True):
+        _allot(entry, arrays, raw)
     return raw
 
 
-def _by_name(
-    part: Part,
-    groups: Mapping[str, Sequence[tuple[str, StoredArray]]],
-    raw: dict[Entry, Sequence[tuple[str, StoredArray]]],
-    missing: list[Entry],
-) -> None:
+def _owners(part: Part, groups: Mapping[str, Named]) -> Iterator[Entry]:
+    """Yield what has weights, a model in the model as one, or by its layers where Keras 1 stored those."""
     for entry in part.entries:
-        if entry.name in groups:
-            _allot(entry, groups[entry.name], raw)
-        elif entry.inner is not None and any(name in groups for name in _names(entry.inner)):
-            _by_name(entry.inner, groups, raw, missing)  # Keras 1 stored the layers of chains in chains as its own
-        else:
-            missing.append(entry)
+        if entry.inner is not None and entry.name not in groups and any(name in groups for name in _names(entry.inner)):
+            yield from _owners(entry.inner, groups)
+        elif _has_weights(entry):
+            yield entry
 
 
 def _names(part: Part) -> Iterator[str]:
@@ -163,42 +168,54 @@ def texts(attributes: Mapping[str, object], name: str) -> list[str]:
     return found
 
 
-def _has_weights(entry: Entry) -> bool:
-    if entry.inner is not None:
-        return any(_has_weights(inner) for inner in entry.inner.entries)
-    known = expected(entry.class_name, entry.config)
+def _has_weights(entry: Entry | Part) -> bool:
+    inner = entry if isinstance(entry, Part) else entry.inner
+    if inner is not None:
+        return any(_has_weights(one) for one in inner.entries)
+    known = expected(entry.class_name, entry.config)  # type: ignore[union-attr]
     return bool(known and known.names)
 
 
-def _allot(
-    entry: Entry, arrays: Sequence[tuple[str, StoredArray]], raw: dict[Entry, Sequence[tuple[str, StoredArray]]]
-) -> None:
+def _allot(entry: Entry, arrays: Named, raw: dict[Entry, Named]) -> None:
     """Give a layer its weights; of a model, which says those of all its layers at once, to each its own."""
     if entry.inner is None:
         raw[entry] = arrays
         return
-    trained, others = _slots(entry)
-    slots = trained + others
-    if len(slots) != len(arrays):
-        raise FormatError(f"model {entry.name!r} must have {len(slots)} weights for its layers, got {len(arrays)}.")
+    for gates in (False, True):
+        trained, others = _slots(entry, gates)
+        owners = trained + others
+        if len(owners) == len(arrays):
+            break
+    else:
+        raise FormatError(f"model {entry.name!r} must have {len(owners)} weights for its layers, got {len(arrays)}.")
     taken: dict[Entry, list[tuple[str, StoredArray]]] = {}
-    for (inner, _), array in zip(slots, arrays, strict=True):
-        taken.setdefault(inner, []).append(array)
+    for owner, array in zip(owners, arrays, strict=True):
+        taken.setdefault(owner, []).append(array)
     raw.update(taken)
 
 
-def _slots(entry: Entry) -> tuple[list[tuple[Entry, str]], list[tuple[Entry, str]]]:
-    """Return the trained weights and the others of a layer or of a model's layers, in the order of the file."""
-    trained: list[tuple[Entry, str]] = []
-    others: list[tuple[Entry, str]] = []
+def _slots(entry: Entry, gates: bool) -> tuple[list[Entry], list[Entry]]:
+    """Return the layer of every trained weight, and of the others, in the order of the file.
+
+    Parameters
+    ----------
+    gates : bool
+        Whether every gate has weights of its own, as in Keras 1.
+    """
+    trained: list[Entry] = []
+    others: list[Entry] = []
     if entry.inner is not None:
         for inner in entry.inner.entries:
-            more_trained, more_others = _slots(inner)
+            more_trained, more_others = _slots(inner, gates)
             trained += more_trained
             others += more_others
     elif entry.class_name != INPUT:
-        known = expected(entry.class_name, entry.config)
-        if known is not None:
-            trained = [(entry, name) for name in known.trained]
-            others = [(entry, name) for name in known.others]
+        known = expected(entry.class_name, entry.config) or Expected((), ())
+        count = len(known.trained) * (_gates(entry) if gates else 1)
+        trained, others = [entry] * count, [entry] * len(known.others)
     return (trained, others) if entry.trainable else ([], trained + others)
+
+
+def _gates(entry: Entry) -> int:
+    layer = entry.config.get("layer")
+    return GATES.get(str(layer.get("class_name")) if isinstance(layer, dict) else entry.class_name, 1)
