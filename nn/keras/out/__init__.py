@@ -93,7 +93,6 @@ PREPROCESSORS: Mapping[str, str] = {
     "RnnToFeedForwardPreProcessor": "preprocessors:series_to_rows",
 }
 """Class of a preprocessor -> module and function, which gets a `Node` of it, sorted."""
-_EXAMPLES = "no layer of Keras works along the axis of examples"
 _PEEPHOLES = "Keras has no LSTM with peepholes"
 _ATTENTION = "no layer of Keras has such an attention"
 _CAPSULES = "Keras has no capsules"
@@ -114,9 +113,7 @@ MISSING: Mapping[str, str] = {
     "RecurrentAttentionLayer": _ATTENTION,
     "ReverseTimeSeriesVertex": "no layer of Keras reverses series",
     "SelfAttentionLayer": _ATTENTION,
-    "SpaceToBatchLayer": _EXAMPLES,
-    "StackVertex": _EXAMPLES,
-    "UnstackVertex": _EXAMPLES,
+    "SpaceToBatchLayer": "no layer of Keras works along the axis of examples",
     "Yolo2OutputLayer": "Keras has nothing like the output of YOLO",
 }
 """Class that Keras cannot say -> why, sorted."""

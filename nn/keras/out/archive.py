@@ -75,9 +75,7 @@ def _sequential(draft: KerasDraft, order: Sequence[str], inputs: Sequence[Value]
     return {"layers": [draft.layers[name].said for name in order]}
 
 
-def _functional(
-    draft: KerasDraft, order: Sequence[str], inputs: Sequence[Value], outputs: Sequence[Value]
-) -> Config:
+def _functional(draft: KerasDraft, order: Sequence[str], inputs: Sequence[Value], outputs: Sequence[Value]) -> Config:
     layers = []
     for name in order:
         layer = draft.layers[name]

@@ -76,7 +76,7 @@ def _transposed(node: Node, W: HostArray, axes: tuple[int, ...]) -> Value:
 
     Notes
     -----
-    Keras' length is ``n s + max(k - s, 0)``, k the dilated kernel; ours is ``(n - 1) s + k - 2 p``, in mode same ``n s``.
+    Keras' length is ``n s + max(k - s, 0)``, k the dilated kernel, ours ``(n - 1) s + k - 2 p``, in mode same ``n s``.
     """
     conf, kernel = node.conf, W.transpose(axes)
     size, stride, dilation = (tuple(sizes) for sizes in (conf.kernel_size, conf.stride, conf.dilation))

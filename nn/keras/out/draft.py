@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -35,7 +36,7 @@ class Value(NamedTuple):
     rank: int
     """Number of axes."""
     of_steps: bool = False
-    """Whether the network has a row, or an image, for every time step, where Keras has series ``[N, T, ...]`` of them."""
+    """Whether the network has rows, or images, of time steps, where Keras has series ``[N, T, ...]`` of them."""
 
     @property
     def own_rank(self) -> int:
@@ -80,12 +81,17 @@ class KerasDraft:
     layers : dict of str -> DraftLayer
     lost : list of str
         What the file has no place for.
+    made, shared : list of str
+        Layers with weights that the node which is being written has added; and those of another node, whose parameters
+        it uses, which it has not come to yet.
     """
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
         self.layers: dict[str, DraftLayer] = {}
         self.lost: list[str] = []
+        self.made: list[str] = []
+        self.shared: list[str] = []
 
     def name(self, wanted: str) -> str:
         """Return a name that no layer has, the wanted one if it is free; a slash, which Keras refuses, becomes "_"."""
@@ -129,21 +135,22 @@ class KerasDraft:
             How many axes more there are than of the first input.
         trainable : bool
         """
-        first, name = inputs[0], self.name(name)
+        first, wanted, name = inputs[0], name, self.name(name)
         layer = DraftLayer(class_name, self._config(name, config, trainable), weights)
         if class_name.startswith("SpatialDropout"):  # whose constructor has no such argument
             del layer.config["trainable"]
         if first.of_steps and class_name not in _POINTWISE:
             layer = self._distributed(layer, name)
+        if weights:
+            known = self.shared.pop(0) if self.shared else ""
+            if known and _alike(layer, self.layers[known]):
+                layer, name = self.layers[known], known
+            elif known:
+                self.lost.append(f"{wanted}: that it shares parameters with {known}, whose settings are others")
+            self.made.append(name)
         layer.calls.append(tuple(inputs))
         self.layers[name] = layer
-        return Value(name, 0, first.rank + axes, first.of_steps)
-
-    def again(self, layer: str, inputs: Sequence[Value], like: Value) -> Value:
-        """Add another call of a layer; what it gives has the axes of another call's."""
-        calls = self.layers[layer].calls
-        calls.append(tuple(inputs))
-        return like._replace(layer=layer, call=len(calls) - 1)
+        return Value(name, len(layer.calls) - 1, first.rank + axes, first.of_steps)
 
     def permuted(self, x: Value, axes: Sequence[int], name: str) -> Value:
         """Return x with the axes of an example in that order, numbers from 1; a Permute before it is taken back."""
@@ -166,6 +173,12 @@ class KerasDraft:
         return DraftLayer(
             "TimeDistributed", self._config(name, {"layer": said}, layer.config.get("trainable", True)), weights
         )
+
+
+def _alike(layer: DraftLayer, other: DraftLayer) -> bool:
+    """Tell whether two layers have the same settings, their names apart."""
+    configs = [json.dumps({**one.config, "name": ""}) for one in (layer, other)]
+    return layer.class_name == other.class_name and configs[0] == configs[1]
 
 
 def serialized(module: str, class_name: str, config: Config) -> Config:
@@ -195,9 +208,7 @@ def in_keras_order(layers: Mapping[str, DraftLayer], inputs: Sequence[Value], ou
     return sorted(of_layers, key=lambda name: (-of_layers[name], place[name]))
 
 
-def _walk(
-    layers: Mapping[str, DraftLayer], outputs: Sequence[Value]
-) -> tuple[list[tuple[str, int]], dict[str, int]]:
+def _walk(layers: Mapping[str, DraftLayer], outputs: Sequence[Value]) -> tuple[list[tuple[str, int]], dict[str, int]]:
     """Return calls, every one behind what it reads, and the layers' places in a walk into the depth."""
     done: list[tuple[str, int]] = []
     met: set[tuple[str, int]] = set()

@@ -16,9 +16,12 @@ from ...terms.input_type import InputType, RecurrentType
 from . import PREPROCESSORS, VERTICES, layer_written, part_writer
 from .draft import KerasDraft, Value
 from .node import Node, NotInKeras, SizesUnknown
+from .stacking import OTHER_EXAMPLES, STACKS, Parts, in_parts
 
 if TYPE_CHECKING:
     from ...networks.network import Network
+
+NO_ROWS = "Keras has no rows of time steps"
 
 
 class Drawing:
@@ -47,8 +50,9 @@ class Drawing:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.refused: list[str] = []
-        self._values: dict[Source, Value] = {}
+        self._values: dict[Source, Parts] = {}
         self._doubtful: set[Source] = set()
+        self._made: list[list[str]] = []
 
     def draw(self) -> None:
         """Add all nodes; raise ConfigurationError with everything that Keras cannot say."""
@@ -56,9 +60,10 @@ class Drawing:
         for number, node in enumerate(self.conf.nodes):
             self._values[Source(number)] = self._drawn(number, node)
         for number, kind in zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True):
-            node, value = self.conf.nodes[number], self._values[Source(number)]
-            if value.of_steps and Source(number) not in self._doubtful:
-                self.refused.append(f"{node.label}: Keras has no rows of time steps, as this output is. Make it series")
+            node, (value, *others) = self.conf.nodes[number], self._values[Source(number)]
+            if (value.of_steps or others) and Source(number) not in self._doubtful:
+                what = f"{OTHER_EXAMPLES}, and this output has others" if others else f"{NO_ROWS}, as this output is"
+                self.refused.append(f"{node.label}: {what}")
             self.outputs.append(self._as_seen(value, kind, self._name_of(node)))
         if self.refused:
             raise ConfigurationError(
@@ -75,17 +80,24 @@ class Drawing:
             last = [*range(2, value.rank), 1]
             if not seen and value.rank > 2:
                 value = self.draft.permuted(value, last, f"{name}_channels_last")
-            self._values[Source(-1 - number)] = value
+            self._values[Source(-1 - number)] = (value,)
 
-    def _drawn(self, number: int, node: NodeConf) -> Value:
+    def _drawn(self, number: int, node: NodeConf) -> Parts:
         inputs = tuple(self._values[source] for source in node.inputs)
+        shared = [] if node.params_of is None else self._made[node.params_of]
+        self._made.append(shared)
         try:
-            if isinstance(node.conf, LayerConf):
-                return self._layer(number, node, inputs)
-            frozen = type(node.conf).__name__ == "FrozenVertex"
-            part = node.conf.innermost if frozen else node.conf
-            value: Value = part_writer(VERTICES, part)(self._node(number, node, part, inputs))
-            return value
+            part: Any = node.conf.innermost if type(node.conf).__name__ == "FrozenVertex" else node.conf
+            if type(part).__name__ in STACKS and type(part).__module__.startswith("nn."):
+                types = [] if self.types is None else self.types[number].inputs
+                return STACKS[type(part).__name__](part, inputs, types)
+            parts = []
+            for values in in_parts(inputs):
+                self.draft.made, self.draft.shared = [], list(shared)
+                parts.append(self._part(number, node, part, values))
+                shared = shared or self.draft.made
+            self._made[number] = shared
+            return tuple(parts)
         except NotInKeras as error:
             source = Source(number)
             follows = isinstance(error, SizesUnknown) and not self._doubtful.isdisjoint(node.inputs)
@@ -93,6 +105,12 @@ class Drawing:
             if not follows:
                 self.refused.append(f"{node.label}: {error}")
             return inputs[0]
+
+    def _part(self, number: int, node: NodeConf, part: Any, inputs: tuple[Value, ...]) -> Value:
+        if isinstance(node.conf, LayerConf):
+            return self._layer(number, node, inputs)
+        value: Value = part_writer(VERTICES, part)(self._node(number, node, part, inputs))
+        return value
 
     def _layer(self, number: int, node: NodeConf, inputs: tuple[Value, ...]) -> Value:
         before = node.preprocessor

@@ -24,8 +24,6 @@ def recurrent(node: Node) -> Value:
     return _one_way(node, whole=True)
 
 
-
-
 def last_time_step(node: Node) -> Value:
     """LastTimeStep: a recurrent layer without `return_sequences`, or the last step of what is inside."""
     from . import layer_written  # which has the table of all

@@ -41,8 +41,6 @@ def _axis(node: Node, axis: int) -> int:
     return -1 if axis == 1 else axis - 1 + node.x.of_steps
 
 
-
-
 def subset(node: Node) -> Value:
     """SubsetVertex: Cropping, of an axis that is a place then."""
     conf, axis, x = node.conf, 1, node.x
@@ -130,5 +128,3 @@ def duplicate_to_time_series(node: Node) -> Value:
     if steps is None:
         node.refuse("Keras repeats rows a number of times that must be known: give the input's type its length")
     return node.add("RepeatVector", axes=1, n=int(steps))
-
-

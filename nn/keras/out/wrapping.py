@@ -13,8 +13,6 @@ def frozen(node: Node) -> Value:
     return layer_written(node.around(node.conf.inside, node.params, trainable=False))
 
 
-
-
 def time_distributed(node: Node) -> Value:
     """TimeDistributed: the layer inside, for every step of a series."""
     steps = node.x._replace(of_steps=True)

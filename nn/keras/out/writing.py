@@ -10,10 +10,12 @@ from nd.arguments import checked
 from nd.extras import optional
 from nd.files.writing import FileKind, Target, check_ending, replacing
 
+from ...files.findings import ModelFileWarning
 from ...networks.multilayer import MultiLayerNetwork
 from ...networks.network import Network
 from ...terms.input_type import InputType
 from .archive import write_model
+from .compiled import compile_config
 from .drawing import Drawing
 
 KERAS_FILE = FileKind("a model of Keras", (".keras",))
@@ -42,7 +44,7 @@ def write_keras(network: Network, path: Target, input_types: Sequence[InputType 
 
     Warns
     -----
-    UserWarning
+    ModelFileWarning
         The model computes the same, but the file has no place for something of the network's training: one warning for
         the file, which is written.
 
@@ -57,13 +59,17 @@ def write_keras(network: Network, path: Target, input_types: Sequence[InputType 
     with network.lock, nd.use_backend(network.backend):
         drawing = Drawing(network, input_types)
         drawing.draw()
-    settings = {"name": type(network).__name__, "is_chain": isinstance(network, MultiLayerNetwork)}
-    settings["compile_config"] = None
+        settings = {
+            "name": type(network).__name__,
+            "is_chain": isinstance(network, MultiLayerNetwork),
+            "compile_config": compile_config(drawing),
+        }
     with replacing("save", path, KERAS_FILE) as file:
         write_model(file, drawing.draft, drawing.inputs, drawing.outputs, settings)
     if drawing.draft.lost:
         warnings.warn(
             f"save: Keras has no place for {len(drawing.draft.lost)} settings of the network's training, and the file "
             f"lacks them: {'; '.join(drawing.draft.lost)}. Save a .zip, too, to train on from it.",
-            stacklevel=2,
+            ModelFileWarning,
+            stacklevel=5,
         )

@@ -2,23 +2,21 @@
 
 import functools
 
-import numpy as np
 import onnx
 import pytest
 from onnx.helper import find_min_ir_version_for, make_opsetid
 
 import nd
-from nn import ComputationGraph, InputType, NeuralNetConfiguration
 from nn.layers import LAYERS
 from nn.onnx import OnnxVertex
 from nn.onnx.out import LAYERS as WRITTEN
 from nn.onnx.out import MISSING, PREPROCESSORS, VERTICES, writer
 from nn.onnx.writing import FIRST_OPSET
-from nn.terms.data_formats import outward
 from nn.terms.preprocessors import PREPROCESSORS as ALL_PREPROCESSORS
 from nn.vertices import VERTICES as ALL_VERTICES
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.cases.vertices import VERTEX_CASES
+from tests.networks_of_all_kinds import features_of, graph_of
 from tests.nn.layers.test_every_layer import make_network
 from tests.onnx_at_work import Written
 
@@ -57,38 +55,6 @@ def test_layer(case):
     written = Written(net)
     for n in (3, 1, 5):
         written.check(make_features(case, n=n))
-
-
-def graph_of(case, dtype="float32"):
-    """Return a graph whose only node is the row's vertex, and the names of its inputs."""
-    names = [f"in{number}" for number in range(len(case.shapes))]
-    data_format = getattr(case.vertex, "data_format", None)
-    types = [InputType.infer_input_type(nd.ones(*shape)) for shape in shapes_of(case)]
-    if data_format is not None:
-        types = [type(kind)(**{**vars(kind), "data_format": data_format}) for kind in types]
-    inputs = dict(zip(names, types, strict=True))
-    inputs |= {name: InputType.infer_input_type(nd.ones(*shape)) for name, (shape, _) in case.network.items()}
-    base = NeuralNetConfiguration(seed=7, dtype=dtype)
-    conf = base.graph(inputs, {"v": (case.vertex, *names)}, ["v"], allow_disconnected=True)
-    return ComputationGraph(conf.with_confs([case.vertex]) if in_files(case) else conf).init()
-
-
-def in_files(case):
-    """Tell whether a configured network would merge other axes, so that the row's vertex comes from files alone."""
-    return getattr(case.vertex, "merge_axis", None) == 1 and case.vertex.data_format is not None
-
-
-def shapes_of(case):
-    return case.shapes[:1] * len(case.shapes) if in_files(case) else case.shapes
-
-
-def features_of(case, times=1):
-    """Return features for every input of the row's graph, of so many times the examples."""
-    shapes = [*shapes_of(case), *(shape for shape, _ in case.network.values())]
-    rng = np.random.default_rng(times)
-    arrays = [rng.normal(0.0, 0.8, (times * shape[0], *shape[1:])) for shape in shapes]
-    data_format = getattr(case.vertex, "data_format", None)
-    return [outward(x, data_format) if x.ndim == len(data_format or "") else x for x in arrays]
 
 
 @pytest.mark.parametrize("case", VERTEX_ROWS)

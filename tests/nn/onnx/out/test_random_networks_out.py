@@ -4,41 +4,11 @@ import numpy as np
 import pytest
 
 import nd
-from nn import ComputationGraph, MultiLayerNetwork
-from nn.conf.graph import ComputationGraphConfiguration
 from nn.onnx.out import LAYERS, VERTICES
-from tests.cases.layers import make_features
-from tests.cases.random_graphs import draw_graph
-from tests.cases.random_networks import draw
-from tests.cases.random_pretrained import draw_pretrained
-from tests.cases.random_series import draw_series
+from tests.networks_of_all_kinds import KINDS
 from tests.onnx_at_work import Written
 
 QUICK, MANY, MOST = 5, 200, 1000
-
-
-def of_layers(number):
-    drawn = draw(number)
-    return None if drawn is None else (drawn[1], [make_features(drawn[0])])
-
-
-def of_graphs(number):
-    drawn = draw_graph(number)
-    return ComputationGraph(drawn.conf).init(), list(drawn.data.features)
-
-
-def of_series(number):
-    drawn = draw_series(number)
-    return MultiLayerNetwork(drawn.conf).init(), [drawn.data.features]
-
-
-def of_pretrained(number):
-    drawn = draw_pretrained(number)
-    is_graph = isinstance(drawn.conf, ComputationGraphConfiguration)
-    return (ComputationGraph if is_graph else MultiLayerNetwork)(drawn.conf).init(), [drawn.data.features]
-
-
-KINDS = {"graphs": of_graphs, "layers": of_layers, "pretrained": of_pretrained, "series": of_series}
 
 
 def check(kind, number):
