@@ -155,13 +155,13 @@ def _read_dataset(name: str, dataset: Any, content: Content, library: Any) -> No
         else:
             content.texts[name] = dataset.asstr()[() if dataset.shape == () else 0]
     elif kind == "V" and size == 2 and dataset.dtype.names is None and dataset.shape is not None:
-        halves = dataset[()].reshape(-1).view("<u2").astype("<u4")
+        halves = dataset[...].reshape(-1).view("<u2").astype("<u4")
         _keep(name, (halves << 16).view("<f4").reshape(dataset.shape), "bfloat16", content)
     elif kind not in "fiu" or dataset.shape is None:
         content.others[name] = str(dataset.dtype)
     else:
         exact = "int64" if kind != "f" else "float64" if size >= LENGTH else "float32"
-        _keep(name, dataset.astype(exact)[()], dataset.dtype.name, content)
+        _keep(name, dataset.astype(exact)[...], dataset.dtype.name, content)
 
 
 def _keep(name: str, array: Any, dtype: str, content: Content) -> None:

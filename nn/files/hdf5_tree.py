@@ -142,20 +142,20 @@ def _isolated(name: str, arguments: list[str], content: bytes | None) -> Hdf5Tre
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
             raise FormatError(f"{name}: {said or 'could not be read.'}")
-        out.seek(0)
         return _received(name, out)
 
 
 def _received(name: str, out: BinaryIO) -> Hdf5Tree:
-    header = out.read(int.from_bytes(out.read(LENGTH), "big"))
+    left = out.seek(0, os.SEEK_END) - LENGTH
+    out.seek(0)
     try:
-        attributes, arrays, texts, others = json.loads(header)
-    except ValueError as error:
+        length = int.from_bytes(out.read(LENGTH), "big")
+        attributes, arrays, texts, others = json.loads(out.read(length) if length <= left else b"")
+        kept = {}
+        for path, (shape, dtype, written) in arrays.items():
+            size = math.prod(shape) * (4 if dtype == "float32" else 8)
+            numbers = bytearray(out.read(size)) if size <= left else bytearray()
+            kept[path] = StoredArray(decode(numbers, _TYPES[dtype]).reshape(shape), written)
+    except (LookupError, TypeError, ValueError) as error:
         raise FormatError(f"{name}: libhdf5 must read the file, got {error}. It is damaged.") from error
-    kept = {}
-    for path, (shape, dtype, written) in arrays.items():
-        numbers = bytearray(math.prod(shape) * (4 if dtype == "float32" else 8))
-        if out.readinto(numbers) != len(numbers):  # type: ignore[attr-defined]
-            raise FormatError(f"{name}: libhdf5 must read {path!r}, got a part of it. The file is damaged.")
-        kept[path] = StoredArray(decode(numbers, _TYPES[dtype]).reshape(shape), written)
     return Hdf5Tree(attributes, kept, texts, others)

@@ -184,7 +184,7 @@ def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
         raise FormatError(f"{class_name} of CuDNN must have one size, got {[list(array.shape) for array in arrays]}.")
 
     def by_gates(array: _Turned, rows: int) -> Callable[[], HostArray]:
-        """Return what reads a kernel ``[rows, gates * units]``; CuDNN has ``[units, rows]`` of each gate in its place."""
+        """Return what reads a kernel ``[rows, gates * units]``; CuDNN has ``[units, rows]`` of each gate."""
 
         def read() -> HostArray:
             parts = [array.read()[:, at * units : (at + 1) * units] for at in range(gates)]

@@ -108,7 +108,8 @@ def named(part: Part, tree: Hdf5Tree, root: str) -> Raw:
     owners = [entry for entry in part.entries if _has_weights(entry)]
     if len(owners) != len(stored):
         raise FormatError(
-            f"the file of weights must have {len(owners)} layers that have some, got {len(stored)}: {shown(list(stored))}."
+            f"the file of weights must have {len(owners)} layers that have some, got {len(stored)}: "
+            f"{shown(list(stored))}."
         )
     for entry, arrays in zip(owners, stored.values(), strict=True):
         _allot(entry, arrays, raw)

@@ -116,8 +116,8 @@ def test_settings_have_keras_3s_names(class_name):
     }.items(),
 )
 def test_chains_that_begin_with_models_which_are_merged(mode, class_name, tmp_path):
-    branches = [{"class_name": "Sequential", "config": [one("Dense", f"d{side}", output_dim=2, input_dim=3,
-                                                             batch_input_shape=[None, 3])]} for side in "ab"]  # fmt: skip
+    denses = [one("Dense", f"d{side}", output_dim=2, batch_input_shape=[None, 3]) for side in "ab"]
+    branches = [{"class_name": "Sequential", "config": [dense]} for dense in denses]
     merge = one("Merge", "m", mode=mode, mode_type="raw", concat_axis=1, layers=branches)
     config = document(merge, one("Dense", "last", output_dim=1))
     width = 4 if mode == "concat" else 2
