@@ -31,7 +31,7 @@ help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff, mypy, Pyright"
-	@echo "make test-extras  run Caffe's nets beside OpenCV, in an environment of their own"
+	@echo "make test-extras  run Caffe's nets beside OpenCV, models of Keras beside Keras, in an environment of their own"
 	@echo "make bench      measure against PyTorch, most of an hour; make bench-quick: some minutes, prints only"
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
@@ -57,6 +57,7 @@ test-slow: $(VENV)/test
 
 test-extras: $(EXTRAS_VENV)/made
 	$(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
+	OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto -m "slow or not slow" --needing=keras tests/keras_judge
 
 backends-check: $(TORCH_VENV)/made
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \
@@ -130,7 +131,7 @@ $(TORCH_VENV)/made: $(VENV)/made pyproject.toml
 
 $(EXTRAS_VENV)/made: $(VENV)/made pyproject.toml
 	@$(PYTHON) -m venv $(EXTRAS_VENV)
-	$(EXTRAS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,opencv-check]"
+	$(EXTRAS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,keras-check,opencv-check]"
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml

@@ -20,6 +20,7 @@ import logging
 import os
 import pathlib
 import signal
+import warnings
 
 import pytest
 
@@ -88,6 +89,7 @@ def _absent(config):
     there = {
         "torch": chosen == "array_api:torch",
         "opencv": importlib.util.find_spec("cv2") is not None,
+        "keras": importlib.util.find_spec("keras") is not None and importlib.util.find_spec("jax") is not None,
         "java_class_path": "DL4J_CLASS_PATH" in os.environ,  # which tests/java_check sets
         "cupy": chosen == "cupy",
         "launches": chosen != "cupy" or on_host(),
@@ -276,6 +278,18 @@ def opencv():
 
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2
+
+
+@pytest.fixture
+def keras(monkeypatch):
+    """Keras on JAX, quiet: a test that asks for it runs where both are installed, by ``make test-extras``."""
+    os.environ["KERAS_BACKEND"] = "jax"  # which Keras reads when it is imported
+    with warnings.catch_warnings(action="ignore"):
+        import keras
+
+    monkeypatch.setattr(logging.getLogger("absl"), "disabled", True)  # saving the older form is said every time
+    assert keras.backend.backend() == "jax"
+    return keras
 
 
 @pytest.fixture

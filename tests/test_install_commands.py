@@ -12,7 +12,7 @@ from tests.source_files import FLOORS
 
 ROOT = pathlib.Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OF_DEVELOPERS = {"bench", "cupy-check", "dev", "opencv-check", "test"}
+OF_DEVELOPERS = {"bench", "cupy-check", "dev", "keras-check", "opencv-check", "test"}
 """Extras for what only a checkout has."""
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 COMMAND = re.compile(r"pip3? install ((?:--[\w-]+ )*)['\"]*([^\s'\"`]+)")

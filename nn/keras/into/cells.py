@@ -193,7 +193,7 @@ def _both_biases(bias: HostArray, count: int) -> HostArray:
     if row.shape[0] == 2 * count:
         return row[None]
     with nd.use_backend("numpy"):
-        return nd.to_host(nd.concat([row, nd.zeros(count, dtype="float32")], 0))[None]
+        return nd.to_host(nd.concat([row, row * 0.0], 0))[None]
 
 
 def check_arguments(piece: Piece, allowed: Sequence[str] = ("mask", "training")) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-from nd.typing import HostArray
 
 from ...layers import Convolution3D, ConvolutionLayer, DenseLayer, TimeDistributed
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
 from .piece import Piece, Value
-
-Reader = Callable[[], HostArray]
+from .places import Reader, changed, row
 
 
 def dense(piece: Piece) -> Value:
@@ -24,13 +20,13 @@ def dense(piece: Piece) -> Value:
     kernel, bias = piece.weight("kernel"), piece.weight("bias") if has_bias else None
     shape = (*value.shape[:-1], n_out)
     if len(shape) == 1:
-        return piece.add_layer(DenseLayer, shape, None, piece.arrays(W=kernel, b=as_row(bias)), **settings)
+        return piece.add_layer(DenseLayer, shape, None, piece.arrays(W=kernel, b=row(bias)), **settings)
     if len(shape) == 2:
-        arrays = piece.arrays(W=kernel, b=as_row(bias))
+        arrays = piece.arrays(W=kernel, b=row(bias))
         return piece.add_layer(DenseLayer, shape, SERIES[1], arrays, around=_at_steps, **settings)
     kind: Any = ConvolutionLayer if len(shape) == 3 else Convolution3D
     tag = (IMAGES if len(shape) == 3 else VOLUMES)[1]
-    arrays = piece.arrays(W=_of_one_place(kernel, len(shape) - 1), b=as_row(bias))
+    arrays = piece.arrays(W=_of_one_place(kernel, len(shape) - 1), b=row(bias))
     ones = (1,) * (len(shape) - 1)
     return piece.add_layer(kind, shape, tag, arrays, kernel_size=ones, stride=ones, **settings)
 
@@ -39,18 +35,6 @@ def _at_steps(conf: DenseLayer) -> TimeDistributed:
     return TimeDistributed(conf, data_format=SERIES[1])
 
 
-def as_row(read: Reader | None) -> Reader | None:
-    """Return what reads a bias ``[n]`` as ``[1, n]``."""
-    return None if read is None else lambda: read().reshape(1, -1)
-
-
 def _of_one_place(read: Reader | None, places: int) -> Reader | None:
     """Return what reads a kernel ``[n_in, n_out]`` as ``[n_out, n_in, 1, 1]``, with as many ones as places."""
-    if read is None:
-        return None
-
-    def turned() -> HostArray:
-        kernel = read()
-        return kernel.transpose(1, 0).reshape(kernel.shape[1], kernel.shape[0], *(1,) * places)
-
-    return turned
+    return changed(read, lambda W: W.transpose(1, 0).reshape(W.shape[1], W.shape[0], *(1,) * places))

@@ -14,7 +14,7 @@ from .malformed import or_none
 
 _ALIASES = {
     "bce": "binary_crossentropy", "cosine": "cosine_similarity", "cosine_proximity": "cosine_similarity",
-    "kld": "kl_divergence", "kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh",
+    "kld": "kl_divergence", "kldivergence": "kl_divergence", "kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh",
     "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error", "mse": "mean_squared_error",
     "msle": "mean_squared_logarithmic_error",
 }  # fmt: skip

@@ -43,7 +43,7 @@ final class Folder {
 
     /** Features, labels and masks of graphs, as x0, y0, xm0, ym0, x1 and so on. */
     MultiDataSet multiData(DataType type) {
-        INDArray[] features = several("x", count("x"), type), labels = several("y", count("y"), type);
+        INDArray[] features = several("x", type), labels = several("y", type);
         return new MultiDataSet(
                 features, labels, masks("xm", features.length, type), masks("ym", labels.length, type));
     }
@@ -54,6 +54,11 @@ final class Folder {
             count++;
         }
         return count;
+    }
+
+    /** All arrays name0, name1 and so on. */
+    INDArray[] several(String name, DataType type) {
+        return several(name, count(name), type);
     }
 
     private INDArray[] several(String name, int count, DataType type) {
@@ -98,6 +103,10 @@ final class Folder {
 
     void write(String name, double... numbers) throws IOException {
         write(name, Nd4j.create(numbers, new long[] {numbers.length}, DataType.DOUBLE));
+    }
+
+    String text(String name) throws IOException {
+        return Files.readString(file(name).toPath()).strip();
     }
 
     void text(String name, String text) throws IOException {
