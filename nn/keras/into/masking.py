@@ -63,7 +63,7 @@ def mask_of_numbers(piece: Piece, value: Value) -> str:
 def not_equal(piece: Piece) -> Value:
     """NotEqual: 1 where numbers are others than a constant, as a mask is made."""
     value, others = piece.opened(piece.value), piece.call.arguments.get("args") or [piece.call.arguments.get("x2")]
-    number = others[0] if len(others) == 1 else None
+    number: Any = others[0] if len(others) == 1 else None
     piece.need(isinstance(number, (int, float)), f"a comparison with {others!r}")
     equal = piece.add(OnnxVertex("Equal", {}, {1: float(number)}), value.node, part="equal")
     return Value(_opposite(piece, equal, ""), value.shape, value.data_format)
