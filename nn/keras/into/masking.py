@@ -18,7 +18,7 @@ PASSED_ON = frozenset(
     {
         "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Bidirectional",
         "Concatenate", "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GRU", "LSTM",
-        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "SimpleRNN",
+        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "Rescaling", "SimpleRNN",
         "Softmax", "SpatialDropout1D", "Subtract", "ThresholdedReLU", "TimeDistributed", "UnitNormalization",
     }
 )  # fmt: skip
