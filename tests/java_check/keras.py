@@ -142,7 +142,7 @@ PAGE = ROOT / "docs" / "keras_java.md"
 FIRST = "<!-- outcomes -->"
 REASONS = {
     "Keras major version has to be either 1 or 2": "refuses Keras 3",
-    "java.lang.String cannot be cast to class java.util.List": "refuses Keras 3: fails on its outputs' names",
+    "java.lang.String cannot be cast to class java.util.List": "refuses Keras 3: cannot read the names of its inputs",
 }
 """A part of what Java says -> what the page says."""
 
