@@ -16,7 +16,10 @@ def inside(place, sizes):
 
 
 def cells(x, kernel, stride=1, dilation=1, padding="valid", fill=0.0):
-    """The contents of all windows ``[N, *out, *kernel, C]`` of ``x [N, *places, C]``; `fill` stands around x."""
+    """The contents of all windows ``[N, *out, *kernel, C]`` of ``x [N, *places, C]``; `fill` stands around x.
+
+    The padding may be how far the first window begins before the first place, as in Theano, else it is TensorFlow's.
+    """
     sizes = np.array(x.shape[1:-1])
     kernel, stride, dilation = (numbers(value, len(sizes)) for value in (kernel, stride, dilation))
     reach = dilation * (kernel - 1) + 1
@@ -25,7 +28,7 @@ def cells(x, kernel, stride=1, dilation=1, padding="valid", fill=0.0):
     else:
         out = -(-sizes // stride)
         total = np.maximum((out - 1) * stride + reach - sizes, 0)
-        before = reach - 1 if padding == "causal" else total // 2
+        before = {"causal": reach - 1, "same": total // 2}.get(padding, padding)
     taken = np.full((len(x), *out, *kernel, x.shape[-1]), fill)
     for place in itertools.product(*map(range, out)):
         for cell in itertools.product(*map(range, kernel)):

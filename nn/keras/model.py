@@ -86,6 +86,8 @@ class KerasModel(NamedTuple):
         What the model was compiled with: ``{"loss": ..., "optimizer": ..., "loss_weights": ...}``.
     dtype : str
         Of the parameters: ``"float32"`` or ``"float64"``; smaller ones are read as float32.
+    backend : str
+        That Keras computed with, ``"theano"`` say; empty where the file does not tell.
     """
 
     file: str
@@ -96,3 +98,4 @@ class KerasModel(NamedTuple):
     is_sequential: bool
     training: Mapping[str, Any] | None = None
     dtype: str = "float32"
+    backend: str = ""

@@ -25,7 +25,7 @@ from .places import (
     row,
     trained,
 )
-from .windows import windows_of
+from .windows import padded, windows_of
 
 KINDS: dict[int, Any] = {1: Convolution1DLayer, 2: ConvolutionLayer, 3: Convolution3D}
 ORDERS = {1: (0, 1, 2), 2: (3, 2, 0, 1), 3: (4, 3, 0, 1, 2)}
@@ -45,8 +45,10 @@ def convolution(piece: Piece) -> Value:
     piece.get("lora_rank"), piece.get("lora_alpha")  # files have the sum with the kernel
     piece.need(groups > 0 and places.channels % groups == n_out % groups == 0, f"groups={groups}")
     has_bias = bool(piece.get("use_bias", True))
-    settings = {**windows.settings(), "has_bias": has_bias, **trained(piece, "kernel", ORDERS[count], bias=has_bias)}
+    settings = {"has_bias": has_bias, **trained(piece, "kernel", ORDERS[count], bias=has_bias)}
     to = (n_out, windows.behind(piece, places.sizes))
+    places, more = padded(piece, places, windows)
+    settings |= more
     if groups == 1:
         settings |= {"activation": piece.activation(), "n_in": places.channels, "n_out": n_out}
         arrays = _arrays(piece, moved(piece.weight("kernel", 0), ORDERS[count]))

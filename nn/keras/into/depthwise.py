@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layers import DepthwiseConvolution2D, SeparableConvolution2D, ZeroPaddingLayer
+from ...layers import DepthwiseConvolution2D, SeparableConvolution2D
 from .piece import Arrays, Piece, Value
 from .places import (
     Places,
@@ -21,7 +21,7 @@ from .places import (
     trained,
     widened,
 )
-from .windows import Windows, windows_of
+from .windows import Windows, padded, windows_of
 
 AS_DEPTHWISE = (0, 1, 2, 3)
 AS_SEPARABLE = (3, 2, 0, 1)
@@ -37,7 +37,8 @@ def depthwise(piece: Piece) -> Value:
     """
     places, windows, is_wide = _taken(piece)
     times, has_bias = int(piece.get("depth_multiplier", 1)), bool(piece.get("use_bias", True))
-    for unused in ("filters", "groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
+    piece.only("groups", 1)
+    for unused in ("filters", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
         piece.get(unused)  # of the class that Keras 2 derives it from
     arrays = piece.arrays(
         W=moved(piece.weight("depthwise_kernel", 0), AS_DEPTHWISE, is_wide),
@@ -57,7 +58,8 @@ def separable(piece: Piece) -> Value:
     """
     places, windows, is_wide = _taken(piece)
     n_out, has_bias = int(piece.get("filters")), bool(piece.get("use_bias", True))
-    for unused in ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"):
+    piece.only("groups", 1)
+    for unused in ("kernel_initializer", "kernel_regularizer", "kernel_constraint"):
         piece.get(unused)
     arrays = piece.arrays(
         W=moved(piece.weight("depthwise_kernel", 0), AS_SEPARABLE, is_wide),
@@ -100,12 +102,10 @@ def _given(
     activation, behind = activations(piece, inside=not is_wide)
     settings |= {"activation": activation, "n_in": places.channels}
     if not is_wide:
-        return leaving(piece, layer(piece, places, kind, "", arrays, to, **settings, **windows.settings()))
-    images = widened(piece, places)
-    if windows.padding == "causal":
-        images = layer(piece, images, ZeroPaddingLayer, "before", padding=(windows.reach[0] - 1, 0, 0, 0))
-        windows = windows._replace(padding="valid")
-    settings |= windows.widened().settings()
+        places, more = padded(piece, places, windows)
+        return leaving(piece, layer(piece, places, kind, "", arrays, to, **settings, **more))
+    images, more = padded(piece, widened(piece, places), windows.widened(), causal=False)
+    settings |= more
     images = layer(piece, images, kind, "layer", arrays, (to[0], (*to[1], 1)), **settings)
     series = narrowed(piece, images, places.data_format, "series" if behind else "")
     return leaving(piece, activated(piece, series, behind))

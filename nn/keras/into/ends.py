@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +24,6 @@ from ...layers import (
     TimeDistributed,
 )
 from ...terms.data_formats import channels_last
-from ..model import KerasModel
 from ..terms.losses import loss_of
 from ..terms.optimizers import optimizer_of
 from .piece import Value
@@ -33,20 +31,18 @@ from .piece import Value
 if TYPE_CHECKING:
     from .recognition import Recognition
 
-LOGGER = logging.getLogger(__name__)
 LOSSES: dict[int, Any] = {1: LossLayer, 2: RnnLossLayer, 3: CnnLossLayer, 4: Cnn3DLossLayer}
 """Axes of an output, without that of the examples -> layer with a loss."""
 CONVOLUTIONS = (Convolution1DLayer, Convolution3D, ConvolutionLayer)
 
 
-def settings_of(model: KerasModel) -> dict[str, Any]:
+def settings_of(made: Recognition) -> dict[str, Any]:
     """Return the settings of a network that a model was compiled with: updater, clipping, weight decay."""
-    given = (model.training or {}).get("optimizer")
+    given = (made.model.training or {}).get("optimizer")
     if given is None:
         return {}
     reading = optimizer_of(given)
-    for warning in reading.warnings:
-        LOGGER.warning("%s: %s.", model.file, warning)
+    made.notes += reading.warnings
     return {**({} if reading.updater is None else {"updater": reading.updater}), **reading.settings}
 
 
@@ -117,7 +113,7 @@ def _loss(made: Recognition, output: str, value: Value, activation: Any, usual: 
         weight = _of_output(training.get("loss_weights"), output, number)
         reading = loss_of(given, activation, outputs, count, 1.0 if weight is None else float(weight))
         if reading.warning:
-            LOGGER.warning("%s: %r: %s.", model.file, output, reading.warning)
+            made.notes.append(f"{output!r}: {reading.warning}")
         if reading.loss is not None:
             return reading.loss
     usual = usual or activation

@@ -80,7 +80,7 @@ def _base(made: Recognition, outputs: Sequence[str]) -> NeuralNetConfiguration:
     except nd.ConfigurationError:
         fit = False
     settings = {"activation": "identity", "dtype": made.model.dtype, "validate_output_layer_config": fit}
-    return NeuralNetConfiguration(**{**settings, **settings_of(made.model)})
+    return NeuralNetConfiguration(**{**settings, **settings_of(made)})
 
 
 def _unlike(made: Recognition, conf: NetworkConfiguration, names: Mapping[str, str]) -> tuple[frozenset[str], bool]:

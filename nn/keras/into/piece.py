@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -22,7 +21,6 @@ from ..terms.constraints import constraint_of
 from ..terms.initialisers import bias_init_of, weight_init_of
 from ..terms.regularisers import penalties_of
 
-LOGGER = logging.getLogger(__name__)
 Arrays = dict[str, Callable[[], HostArray]]
 """Parameter of a vertex -> what reads it from the file."""
 FORMATS = {1: SERIES, 2: IMAGES, 3: VOLUMES}
@@ -93,6 +91,8 @@ class Piece:
         Whether vertices are to be used whose axes do not depend on the layers behind them.
     known : mapping of str -> Value
         What inputs and calls before give, for arguments that name them.
+    notes : list of str
+        What training will not have as Keras does.
     """
 
     def __init__(
@@ -103,7 +103,9 @@ class Piece:
         draft: GrowingGraph,
         is_plain: bool = False,
         known: Mapping[str, Value] | None = None,
+        notes: list[str] | None = None,
     ) -> None:
+        self.notes: list[str] = [] if notes is None else notes
         self.known: Mapping[str, Value] = known or {}
         self.model, self.call, self.values, self.draft = model, call, tuple(values), draft
         self.is_plain = is_plain
@@ -113,7 +115,7 @@ class Piece:
     def of_layer(self, layer: KerasLayer) -> Piece:
         """Return the call as if it were one of another layer: of that inside of a wrapper."""
         call = self.call._replace(layer=layer)
-        return Piece(self.model, call, self.values, self.draft, self.is_plain, self.known)
+        return Piece(self.model, call, self.values, self.draft, self.is_plain, self.known, self.notes)
 
     def refuse(self, why: str) -> NoReturn:
         """Raise NotSaid: the network cannot say this call."""
@@ -258,8 +260,8 @@ class Piece:
         return {"constraints": held} if held else {}
 
     def note(self, what: str) -> None:
-        """Say on the log what training will not have as Keras does."""
-        LOGGER.warning("%s: %r (%s): %s.", self.model.file, self.call.name, self.layer.class_name, what)
+        """Note what training will not have as Keras does."""
+        self.notes.append(f"{self.call.name!r} ({self.layer.class_name}): {what}")
 
     # ---- order of axes
 
@@ -300,6 +302,13 @@ class Piece:
         perm = list(axes_inward(data_format, len(value.shape) + 1))
         node = self.add(OnnxVertex("Transpose", {"perm": perm}), value.node, part=part)
         return value._replace(node=node, data_format=data_format)
+
+    def unsaid(self, value: Value, data_format: str, conf: Any, arrays: Arrays | None = None) -> Value:
+        """Add a layer that computes with the channels first and says no format; return it in the order of its input."""
+        turned = self.formatted(value, data_format)
+        is_told = turned.node == value.node
+        made = turned._replace(node=self.add(conf, turned.node, arrays, part="" if is_told else "layer"))
+        return made if is_told else self.opened(made, part="")
 
     # ---- what comes out
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 
-from nd import ConfigurationError
+from nd import ConfigurationError, FormatError, NdError
+from nd.files.reading import raised_by_others
 
 from ...conf.growing import GrowingGraph
 from ...networks.network import Network
@@ -17,6 +19,9 @@ from .piece import NotSaid, Piece, Value
 from .registered import registered
 from .sharing import Unit, may_stack, stacked, units_of, unstacked
 
+LOGGER = logging.getLogger(__name__)
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+"""The errors of settings that contradict themselves."""
 CONVERTERS = {
     "Activation": "activations:activation",
     "ActivityRegularization": "shapes:same",
@@ -143,6 +148,8 @@ class Recognition:
         Calls that nothing says, and why.
     lost : set of str
         These, and those behind them.
+    notes : list of str
+        What training will not have as Keras does.
     """
 
     def __init__(self, model: KerasModel, is_plain: bool = False, untold: Collection[str] = ()) -> None:
@@ -156,6 +163,7 @@ class Recognition:
         self.values: dict[str, Value] = dict(self.draft.inputs)
         self.refused: list[str] = []
         self.lost: set[str] = set()
+        self.notes: list[str] = []
         self._drawn_layers: set[int] = set()
         self._names = {*model.inputs, *(call.name for call in model.calls)}
 
@@ -173,7 +181,7 @@ class Recognition:
                     continue
                 self._draw(unit)
             if len(left) == len(waiting):  # uses of a layer that depend on one another
-                units |= {call.name: (call,) for call in units[left[0].name]}
+                self._part(units, left)
             waiting = left
         if self.refused:
             raise ConfigurationError(
@@ -181,6 +189,16 @@ class Recognition:
                 f"it cannot: {'; '.join(self.refused)}. Exchange them in the model, or say what a class of your own is "
                 "by nn.keras.register_layer."
             )
+
+    def _part(self, units: dict[str, Unit], left: Sequence[KerasCall]) -> None:
+        """Let the calls of one layer be drawn one by one."""
+        several = next((units[call.name] for call in left if len(units[call.name]) > 1), None)
+        if several is None:
+            raise FormatError(
+                f"{self.model.file}: every call must follow those that it reads, got {left[0].name!r}, which reads "
+                f"{list(left[0].inputs)}. Is the file damaged?"
+            )
+        units |= {call.name: (call,) for call in several}
 
     def _draw(self, unit: Unit) -> None:
         """Draw calls that have one layer."""
@@ -191,8 +209,15 @@ class Recognition:
             if self.lost.isdisjoint(self._read_by(unit)):
                 self.values |= self._drawn(unit, function)
                 return
-        except NotSaid as error:
+        except ConfigurationError as error:
             self.refused.append(f"{call.name!r} ({call.layer.class_name}): {error}")
+        except DAMAGE as error:
+            if isinstance(error, NdError) or raised_by_others(error):
+                raise
+            raise FormatError(
+                f"{self.model.file}: the settings and weights of a layer must fit together, got {call.name!r} "
+                f"({call.layer.class_name}): {type(error).__name__}: {error}. Is the file damaged?"
+            ) from error
         self.lost |= {one.name for one in unit}
 
     def _read_by(self, unit: Unit) -> list[str]:
@@ -211,7 +236,7 @@ class Recognition:
         if len(unit) > 1 and not may_stack([of_call[0] for of_call in values]):
             parts = [self._drawn((call,), function) for call in unit]
             return {name: value for part in parts for name, value in part.items()}
-        piece = Piece(self.model, unit[0], values[0], self.draft, self.is_plain, self.values)
+        piece = Piece(self.model, unit[0], values[0], self.draft, self.is_plain, self.values, self.notes)
         if len(unit) > 1:
             piece.values = (stacked(piece, [of_call[0] for of_call in values]),)
         elif unit[0].layer.weights and id(unit[0].layer) in self._drawn_layers:
@@ -253,7 +278,25 @@ def network_of(model: KerasModel) -> Network:
         Layers that neither a layer nor a vertex says: all of them, with their classes, and why.
     ShapeError
         Weights of other shapes than the layers.
+    FormatError
+        Settings that contradict one another.
     """
+    try:
+        network, notes = _made(model)
+    except DAMAGE as error:
+        if isinstance(error, NdError) or raised_by_others(error):
+            raise
+        raise FormatError(
+            f"{model.file}: a model's layers and weights must fit together, got {type(error).__name__}: {error}. Is "
+            "the file damaged?"
+        ) from error
+    for note in dict.fromkeys(notes):
+        LOGGER.warning("%s: %s.", model.file, note)
+    return network
+
+
+def _made(model: KerasModel) -> tuple[Network, list[str]]:
+    """Return the network, and what is to be said of it."""
     made = Recognition(model)
     made.recognise()
     built = configured(made)
@@ -261,4 +304,9 @@ def network_of(model: KerasModel) -> Network:
         made = Recognition(model, True, built.unlike_inputs)
         made.recognise()
         built = configured(made)
-    return network_of_configuration(made, built)
+        if built.is_unlike or built.unlike_inputs:
+            raise ConfigurationError(
+                f"{model.file}: every layer must take its axes in the order that the one before gives them, got layers "
+                "whose order nothing tells. Export the model with the channels in one place throughout."
+            )
+    return network_of_configuration(made, built), made.notes

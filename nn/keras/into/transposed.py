@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...layers import Deconvolution2D, Deconvolution3D
+from ...terms.data_formats import channels_last
 from .padding import cropped, surrounded
 from .piece import Piece, Value
 from .places import (
@@ -42,8 +43,10 @@ def transposed_convolution(piece: Piece) -> Value:
     """
     count = dimensions(piece)
     places, windows = entering(piece, count), windows_of(piece, count)
-    given = piece.get("output_padding")
-    more = (None,) * count if given is None else piece.sizes("output_padding", count)
+    piece.only("groups", 1)
+    more = _more(piece, places, windows)
+    is_odd = all(reach % 2 for reach in windows.reach)
+    piece.need(windows.padding != "half" or is_odd, "its kernel is even, and padded by Theano")
     cuts = [_cut(windows.padding, *of_axis) for of_axis in zip(windows.reach, windows.stride, more, strict=True)]
     sizes = _behind(windows, places.sizes, cuts)
     n_out, is_wide, has_bias = int(piece.get("filters")), is_series(places), bool(piece.get("use_bias", True))
@@ -61,13 +64,29 @@ def transposed_convolution(piece: Piece) -> Value:
         inner, windows, cuts = widened(piece, places), windows.widened(), [*cuts, (0, 0)]
     part = "layer" if is_wide else ""
     to = (n_out, (*sizes, 1) if is_wide else sizes)
-    if given is None and windows.padding == "same":
+    if None in more and windows.padding == "same":
         made = layer(piece, inner, KINDS[count], part, arrays, to, **settings, **windows.settings())
     else:
         made = _cut_layer(piece, inner, windows, cuts, KINDS[count], part, (arrays, to, settings))
     if is_wide:
         made = narrowed(piece, made, places.data_format, "series" if behind else "")
     return leaving(piece, activated(piece, made, behind))
+
+
+def _more(piece: Piece, places: Places, windows: Windows) -> Sizes:
+    """Return output_padding for every axis, None where nothing says it; Keras 1 says the shape of the output."""
+    count, shape = len(places.sizes), piece.get("output_shape")
+    if shape is None:
+        return (None,) * count if piece.get("output_padding") is None else piece.sizes("output_padding", count)
+    piece.need(len(shape) == count + 2 and None not in places.sizes, f"output_shape={shape!r}")
+    wanted = shape[1:-1] if channels_last(places.data_format) else shape[2:]
+    if None in wanted:
+        return (None,) * count
+    more = []
+    for size, length, stride, reach in zip(places.sizes, wanted, windows.stride, windows.reach, strict=True):
+        longer = int(length) - (int(size or 0) - 1) * stride - reach
+        more.append(longer if windows.padding == "valid" else longer + reach - reach % 2)
+    return tuple(more)
 
 
 def _cut(padding: str, reach: int, stride: int, more: int | None) -> tuple[int, int]:
@@ -80,7 +99,7 @@ def _cut(padding: str, reach: int, stride: int, more: int | None) -> tuple[int, 
     if padding == "valid":
         return 0, -(max(stride - reach, 0) if more is None else more)
     total = reach - stride if more is None else reach - reach % 2 - more
-    before = max(total, 0) // 2
+    before = reach // 2 if padding == "half" else max(total, 0) // 2
     return before, total - before
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .padding import surrounded
 from .piece import Piece
-from .places import Sizes
+from .places import Places, Sizes
 
 Numbers = tuple[int, ...]
 
@@ -17,7 +18,8 @@ class Windows(NamedTuple):
     ----------
     kernel, stride, dilation : tuple of int
         A number for every axis of places.
-    padding : {"valid", "same", "causal"}
+    padding : {"valid", "same", "half", "causal"}
+        Half is Theano's "same": as many windows, and the first begins half of a window before the first place.
     """
 
     kernel: Numbers
@@ -36,7 +38,7 @@ class Windows(NamedTuple):
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of a layer of ours, whose modes are Keras' paddings: "same" has the odd place behind."""
-        mode = "truncate" if self.padding == "valid" else self.padding
+        mode = self.padding if self.padding in ("same", "causal") else "truncate"
         return {
             "kernel_size": self.kernel, "stride": self.stride, "dilation": self.dilation, "convolution_mode": mode,
         }  # fmt: skip
@@ -55,14 +57,47 @@ class Windows(NamedTuple):
         return (size - self.reach[axis]) // stride + 1
 
 
+def padded(piece: Piece, places: Places, windows: Windows, causal: bool = True) -> tuple[Places, dict[str, Any]]:
+    """Return the input of a convolution, behind zeros where the layer does not add them, and the layer's settings.
+
+    Parameters
+    ----------
+    piece : Piece
+    places : Places
+    windows : Windows
+    causal : bool
+        Whether the layer knows that mode.
+    """
+    if windows.padding == "half":
+        halves = [reach // 2 for reach in windows.reach]
+        sides = [(half, half - (reach + 1) % 2) for half, reach in zip(halves, windows.reach, strict=True)]
+    elif windows.padding == "causal" and not causal:
+        sides = [(reach - 1, 0) for reach in windows.reach]
+        windows = windows._replace(padding="valid")
+    else:
+        return places, windows.settings()
+    even = tuple(min(both) for both in sides)
+    rest = [(before - least, behind - least) for (before, behind), least in zip(sides, even, strict=True)]
+    return surrounded(piece, places, rest, "before"), {**windows.settings(), "padding": even}
+
+
+def _is_theano(piece: Piece) -> bool:
+    """Tell whether Theano has computed what the file's outputs are; Keras 1 does not say it in its files."""
+    if piece.model.backend:
+        return piece.model.backend == "theano"
+    return piece.version == 1 and piece.get("data_format") == "channels_first"
+
+
 def windows_of(piece: Piece, count: int, causal: bool = False) -> Windows:
     """Return the windows of a convolution over so many axes.
 
     Notes
     -----
-    Source: Keras, BaseConv; KerasConvolutionUtils.
+    Source: Keras, BaseConv; Keras 2, theano_backend.py; KerasConvolutionUtils. Differs: Java takes Theano's padding
+    for TensorFlow's.
     """
     padding = piece.only("padding", "valid", "same", *(["causal"] if causal else []))
+    padding = "half" if padding == "same" and _is_theano(piece) else padding
     kernel = piece.sizes("kernel_size", count)
     return Windows(kernel, piece.sizes("strides", count), piece.sizes("dilation_rate", count), padding)
 
@@ -71,4 +106,6 @@ def pool_windows_of(piece: Piece, count: int) -> Windows:
     """Return the windows of a pooling layer, which are side by side where nothing else is said."""
     kernel = piece.sizes("pool_size", count, 2)
     stride = kernel if piece.get("strides") is None else piece.sizes("strides", count)
-    return Windows(kernel, stride, (1,) * count, piece.only("padding", "valid", "same"))
+    padding = piece.only("padding", "valid", "same")
+    padding = "half" if padding == "same" and _is_theano(piece) else padding
+    return Windows(kernel, stride, (1,) * count, padding)

@@ -66,6 +66,7 @@ def _model(name: str, content: Stored) -> KerasModel:
         part.is_sequential,
         None if content.training is None else plain(content.training),
         _dtype(content),
+        content.backend,
     )
 
 

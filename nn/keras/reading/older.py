@@ -82,6 +82,8 @@ _NAMES_BY_CLASS = {
 """Class -> its settings whose names differ from those of others."""
 _GONE = ("consume_less", "forget_bias_init", "dim_ordering", "output_shape")
 """Settings of Keras 1 that are read and dropped."""
+_WITH_OUTPUT_SHAPE = ("Conv2DTranspose", "Conv3DTranspose")
+"""Classes whose windows output_shape decides on."""
 _ORDERS = {"default": None, "tf": "channels_last", "th": "channels_first"}
 _INITIALIZERS = {
     "glorot_normal": ("GlorotNormal", {}),
@@ -209,7 +211,8 @@ def _of_keras_1(class_name: str, config: Config) -> tuple[str, Config]:
     names = {**_NAMES_OF_KERAS_1, **_NAMES_BY_CLASS.get(class_name, {})}
     if class_name == "RepeatVector" or class_name == "ActivityRegularization":
         names = {}
-    named = {names.get(name, name): value for name, value in config.items() if name not in _GONE}
+    gone = set(_GONE) - ({"output_shape"} if class_name in _WITH_OUTPUT_SHAPE else set())
+    named = {names.get(name, name): value for name, value in config.items() if name not in gone}
     if "dim_ordering" in config:
         named["data_format"] = _ORDERS.get(str(config["dim_ordering"]), config["dim_ordering"])
     if "forget_bias_init" in config:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from nd import ConfigurationError, ShapeError
+from nd import ConfigurationError, FormatError, ShapeError
 from nd.dataset import DataSet
 from nn import ActivationLayer, ConvolutionLayer, ElementWiseVertex, FrozenLayer, MultiLayerNetwork, ScaleVertex
 from nn.keras import register_layer
@@ -246,3 +246,33 @@ def test_float32_and_float64():
     for dtype in ("float32", "float64"):
         (found,) = outputs_of(sequential((4,), dense(), dtype=dtype), x.astype(dtype))
         assert found.dtype == dtype
+
+
+# ---- files that are damaged
+
+
+@pytest.mark.parametrize(
+    ("made", "error", "why"),
+    [
+        (dense(units="many"), FormatError, r"'dense_0' \(Dense\): ValueError"),
+        (layer("Reshape", {"target_shape": 3}), FormatError, r"'reshape_0' \(Reshape\): TypeError"),
+        (layer("Permute", {"dims": None}), FormatError, r"'permute_0' \(Permute\): TypeError"),
+        (layer("Dropout", {"rate": 2.0}), ConfigurationError, r"'dropout_0' \(Dropout\): .*rate"),
+        (dense(units=-1), ConfigurationError, r"'dense_0' \(Dense\): .*n_out"),
+    ],
+)
+def test_settings_that_contradict_themselves_are_told_with_their_layer(made, error, why):
+    with pytest.raises(error, match=why):
+        network_of(sequential((4,), made))
+
+
+def test_calls_that_read_one_another_are_damage():
+    model = functional({"x": (4,)}, call(dense(), "b", name="a"), call(dense(), "a", name="b"))
+    with pytest.raises(FormatError, match=r"every call must follow those that it reads, got 'a', which reads \['b'\]"):
+        network_of(model)
+
+
+def test_errors_of_a_users_function_are_its_own(own):
+    own("Own", lambda made: made.config["missing"])
+    with pytest.raises(KeyError, match="missing"):
+        network_of(sequential((4,), layer("Own")))

@@ -37,7 +37,7 @@ def made_of(kernel, how, **config):
 @pytest.mark.parametrize(("sizes", "kernel", "how"), WINDOWS)
 def test_every_place_is_spread_over_a_window(sizes, kernel, how, data_format):
     x = RNG.normal(size=(2, *sizes, 3))
-    made, W, b = made_of(kernel, how, activation="tanh", data_format=data_format)
+    made, W, b = made_of(kernel, how, activation="tanh", data_format=data_format, groups=1)
     model = sequential(turned((*sizes, 3), data_format), made)
     check(model, [turned(x, data_format)], turned(np.tanh(spread(x, W, **how) + b), data_format))
 
@@ -65,3 +65,14 @@ def test_series_of_open_length(how):
     for length in (3, 5):
         x = RNG.normal(size=(2, length, 3))
         check(sequential((None, 3), made), [x], spread(x, W, **how) + b)
+
+
+@pytest.mark.parametrize("data_format", FORMATS)
+@pytest.mark.parametrize(("how", "more"), [({}, (1, 2)), ({"padding": "same"}, (1, 0)), ({"padding": "same"}, (0, 2))])
+def test_keras_1_says_the_shape_of_the_output(how, more, data_format):
+    x = RNG.normal(size=(2, 3, 4, 3))
+    made, W, b = made_of((3, 4), {**how, "stride": (2, 3)}, data_format=data_format)
+    expected = spread(x, W, (2, 3), more=more, **how) + b
+    made.config["output_shape"] = [None, *turned(expected.shape[1:], data_format)]
+    model = sequential(turned((3, 4, 3), data_format), made, version=2)
+    check(model, [turned(x, data_format)], turned(expected, data_format))

@@ -56,7 +56,8 @@ RENAMED = {
     ),
     "Deconvolution2D": (
         {"nb_filter": 5, "nb_row": 3, "nb_col": 3, "output_shape": [None, 9, 9, 5], "dim_ordering": "tf"},
-        "Conv2DTranspose", {"filters": 5, "kernel_size": [3, 3], "data_format": "channels_last"},
+        "Conv2DTranspose", {"filters": 5, "kernel_size": [3, 3], "output_shape": [None, 9, 9, 5],
+                            "data_format": "channels_last"},
     ),
     "SeparableConvolution2D": (
         {"nb_filter": 5, "nb_row": 3, "nb_col": 3, "init": "uniform"},
