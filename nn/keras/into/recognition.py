@@ -62,6 +62,7 @@ CONVERTERS = {
     "GlobalMaxPooling1D": "poolings:global_pooling",
     "GlobalMaxPooling2D": "poolings:global_pooling",
     "GlobalMaxPooling3D": "poolings:global_pooling",
+    "Identity": "shapes:same",
     "InputLayer": "shapes:same",
     "LRN": "normalization:lrn",
     "LSTM": "recurrent:recurrent",
