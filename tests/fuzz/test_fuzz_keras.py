@@ -186,16 +186,23 @@ def structure_mutant(number, path):
     config, weights = rng.choice(MODELS)
     if rng.random() < 0.5:
         archive(path, config, weights)
+        with zipfile.ZipFile(path) as file:
+            content = damaged_structure(file.read("model.weights.h5"), rng)
+        archive(path, config, {}, more={"model.weights.h5": content})
     else:
         legacy(path, *by_names(config, weights), "3.15.1")
-    content = path.read_bytes()
-    if rng.random() < 0.2:
-        content = damaged_bytes(content, rng, [content])
-    else:  # in its place: libhdf5 and zipfile see at once where something is missing
-        edit = rng.choice((edit_length, flip_bits, overwrite))
-        content = bytes(edit(bytearray(content), rng, [content]))
-    path.write_bytes(content)
+        path.write_bytes(damaged_structure(path.read_bytes(), rng))
+    if rng.random() < 0.1:
+        path.write_bytes(damaged_structure(path.read_bytes(), rng))
     nn.load(path)
+
+
+def damaged_structure(content, rng):
+    """Mostly in its place: libhdf5 and zipfile see at once where something is missing."""
+    if rng.random() < 0.2:
+        return damaged_bytes(content, rng, [content])
+    edit = rng.choice((edit_length, flip_bits, overwrite))
+    return bytes(edit(bytearray(content), rng, [content]))
 
 
 KINDS = {

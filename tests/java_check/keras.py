@@ -31,8 +31,7 @@ class Case(NamedTuple):
         A model (.h5), or a configuration (.json).
     is_sequential : bool
     inputs, outputs : tuple of array
-        In the axes of the file; none of a configuration. Deeplearning4j's files have outputs of training too, in which
-        dropout has its part: these are those of inference.
+        In the axes of the file; none of a configuration. What Deeplearning4j's files call outputs are labels.
     is_drawn_plainly : bool
         Java reads a copy without orthogonal initialisers: of 50 units it did not end drawing them, in minutes. The
         weights of the file take the place of what is drawn.
@@ -160,9 +159,7 @@ def table(rows: Sequence[tuple[Case, str, str]]) -> str:
     for case, javas, ours in rows:
         lines.setdefault((_folder(case), short(javas), short(ours)), []).append(case.name)
     head = ["| models | how many | Deeplearning4j's importer | this library |", "|---|---|---|---|"]
-    body = [
-        f"| {folder} | {len(names)} | {javas} | {ours} |" for (folder, javas, ours), names in sorted(lines.items())
-    ]
+    body = [f"| {folder} | {len(names)} | {javas} | {ours} |" for (folder, javas, ours), names in sorted(lines.items())]
     return "\n".join([*head, *body]) + "\n"
 
 
@@ -173,7 +170,7 @@ def _folder(case: Case) -> str:
 
 
 def check(programs: Programs, folder: Path, reference: Path) -> list[str]:
-    """Have both import all models; return what is wrong: this library's differences, and a page that is not as it was."""
+    """Have both import all models; return what is wrong: what differs here, and a page that is not as it was."""
     everything = cases(reference)
     for case in everything:
         write(case, folder / case.name)

@@ -98,7 +98,9 @@ def named(part: Part, tree: Hdf5Tree, root: str) -> Raw:
     """
     groups = _groups(tree, root)
     if not groups and _has_weights(part):
-        raise FormatError(f"expected layer_names of Keras' weights, got {shown(sorted(tree.attributes[root]))}.")
+        raise FormatError(
+            f"expected layer_names of Keras' weights, got {shown(sorted(tree.attributes.get(root, ())))}."
+        )
     raw: dict[Entry, Named] = {}
     if all(entry.name in groups for entry in _owners(part, groups)):
         for entry in _owners(part, groups):
