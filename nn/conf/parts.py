@@ -60,8 +60,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("vertex", VertexConf, VERTICES),
     Kind("weight noise", IWeightNoise, WEIGHT_NOISES),
 )
-OF_UPPER_ROOMS = frozenset({"KerasActivation", "KerasLoss", "KerasSparseLoss"})
-"""Classes of the library that are registered when their module is imported, which files with them bring about."""
+OF_KERAS = frozenset({"KerasActivation", "KerasLoss", "KerasSparseLoss"})
+"""Names in files of `nn.keras.terms.own_parts`, which are not imported before a file has one."""
 _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS}
 """Name of the kind -> last part of the name in files -> class."""
 
@@ -133,8 +133,8 @@ def registered(kind: str, part: type) -> Registered | None:
 
 def registered_as(kind: str, name: str) -> Registered | None:
     """Return the registration under that name in files, None where there is none."""
-    if name in OF_UPPER_ROOMS and name not in _REGISTERED[kind]:
-        late(name)  # which registers itself
+    if name in OF_KERAS and name not in _REGISTERED[kind]:
+        late("KERAS_PARTS")  # which register themselves
     return _REGISTERED[kind].get(name)
 
 

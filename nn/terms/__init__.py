@@ -7,9 +7,7 @@ from typing import Any
 
 CALLED_LATE = {
     "DefaultGradient": "nn.networks.gradient",  # backprop_gradient() of a layer
-    "KerasActivation": "nn.keras.terms.functions",  # an activation of Keras' in a file
-    "KerasLoss": "nn.keras.terms.loss_functions",
-    "KerasSparseLoss": "nn.keras.terms.loss_functions",
+    "KERAS_PARTS": "nn.keras.terms.own_parts",  # which make themselves known to files
     "NeuralNetConfiguration": "nn.conf.network",  # layer(), Java's layer.conf()
     "OnnxVertex": "nn.onnx.vertices.vertex",  # an operator of ONNX in a graph that is read
     "check_saveable": "nn.files.serializer",

@@ -7,8 +7,8 @@ import nd
 import nn
 from nd.dataset import DataSet
 
-CLOSE = {"float32": 1e-5, "float64": 1e-10}
-"""Of the largest number of an array, and of 1 where that is smaller."""
+CLOSE = {"float32": 1e-5, "float64": 1e-6}
+"""Of the largest number of an array, and of 1 where that is smaller; some constants of Keras are always float32."""
 NOT_TRAINED = ("mean", "var")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of Keras 3.15, by NumPy 2
 
@@ -20,9 +20,11 @@ def precision(request, keras):
 
     jax.config.update("jax_enable_x64", request.param == "float64")
     keras.config.set_floatx(request.param)
+    keras.config.set_dtype_policy(request.param)
     keras.utils.set_random_seed(7)
     yield request.param
     keras.config.set_floatx("float32")
+    keras.config.set_dtype_policy("float32")
     jax.config.update("jax_enable_x64", False)
 
 

@@ -6,6 +6,7 @@ from nd.activations import ELU, LeakyReLU, ReLU, Softmax, ThresholdedReLU
 
 from ...layers import PReLULayer
 from ...onnx.vertices import OnnxVertex
+from ...vertices import ScaleVertex, ShiftVertex
 from .piece import Piece, Value
 
 
@@ -65,3 +66,13 @@ def prelu(piece: Piece) -> Value:
     )
     node = piece.add(conf, value.node, piece.arrays(W=piece.weight("alpha")))
     return value._replace(node=node)
+
+
+def rescaling(piece: Piece) -> Value:
+    """Rescaling: every number times one and plus another."""
+    value, scale, offset = piece.value, piece.get("scale"), piece.get("offset", 0.0)
+    piece.need(all(isinstance(number, (int, float)) for number in (scale, offset)), f"scale={scale}, offset={offset}")
+    if not offset:
+        return value._replace(node=piece.add(ScaleVertex(float(scale)), value.node))
+    node = value.node if scale == 1.0 else piece.add(ScaleVertex(float(scale)), value.node, part="scale")
+    return value._replace(node=piece.add(ShiftVertex(float(offset)), node))

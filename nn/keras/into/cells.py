@@ -60,7 +60,7 @@ def cell_of(piece: Piece, channels: int) -> Cell:
             piece.note("every minibatch begins anew")
             continue
         piece.only(name, usual, None)
-    common = {
+    common: dict[str, Any] = {
         "units": units, "is_back": bool(piece.get("go_backwards")), "gives_steps": bool(piece.get("return_sequences")),
         "blanks": bool(piece.get("zero_output_for_mask")) and not piece.layer.config.get("unroll"),
     }  # fmt: skip

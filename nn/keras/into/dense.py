@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...layers import Convolution3D, ConvolutionLayer, DenseLayer, TimeDistributed
+from ...layers import Convolution3D, ConvolutionLayer, DenseLayer, ElementWiseMultiplicationLayer, TimeDistributed
 from ...terms.data_formats import IMAGES, SERIES, VOLUMES
 from .piece import Piece, Value
 from .places import Reader, changed, row
@@ -29,6 +29,17 @@ def dense(piece: Piece) -> Value:
     arrays = piece.arrays(W=_of_one_place(kernel, len(shape) - 1), b=row(bias))
     ones = (1,) * (len(shape) - 1)
     return piece.add_layer(kind, shape, tag, arrays, kernel_size=ones, stride=ones, **settings)
+
+
+def einsum_dense(piece: Piece) -> Value:
+    """EinsumDense with a factor for every number of a row, as an ElementWiseMultiplicationLayer is written."""
+    value, equation, axes = piece.value, piece.get("equation"), piece.get("bias_axes")
+    piece.need(equation == "...x,x->...x" and axes in ("x", None), f"equation={equation!r}, bias_axes={axes!r}")
+    piece.need(len(value.shape) == 1, f"an input of shape {value.shape}")
+    piece.get("output_shape")
+    bias = piece.weight("bias") if axes else None
+    arrays = piece.arrays(W=row(piece.weight("kernel")), b=row(bias))
+    return piece.add_layer(ElementWiseMultiplicationLayer, value.shape, None, arrays, n_in=value.shape[0])
 
 
 def _at_steps(conf: DenseLayer) -> TimeDistributed:

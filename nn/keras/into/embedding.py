@@ -24,5 +24,5 @@ def embedding(piece: Piece) -> Value:
     if table is None:
         piece.refuse(f"an input of shape {value.shape} without weights")
     value = piece.opened(value)
-    conf = OnnxVertex("Gather", {"axis": 0}, {0: table()}, trained=(0,))
-    return piece.give(piece.add(conf, value.node), (*value.shape, width))
+    vertex = OnnxVertex("Gather", {"axis": 0}, {0: table()}, trained=(0,))
+    return piece.give(piece.add(vertex, value.node), (*value.shape, width))

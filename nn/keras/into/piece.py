@@ -303,6 +303,13 @@ class Piece:
         node = self.add(OnnxVertex("Transpose", {"perm": perm}), value.node, part=part)
         return value._replace(node=node, data_format=data_format)
 
+    def unsaid(self, value: Value, data_format: str, conf: Any, arrays: Arrays | None = None) -> Value:
+        """Add a layer that computes with the channels first and says no format; return it in the order of its input."""
+        turned = self.formatted(value, data_format)
+        is_told = turned.node == value.node
+        made = turned._replace(node=self.add(conf, turned.node, arrays, part="" if is_told else "layer"))
+        return made if is_told else self.opened(made, part="")
+
     # ---- what comes out
 
     def add_layer(

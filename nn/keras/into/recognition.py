@@ -50,6 +50,7 @@ CONVERTERS = {
     "Dot": "merging:dot",
     "Dropout": "noise:dropout",
     "ELU": "activations:elu",
+    "EinsumDense": "dense:einsum_dense",
     "Embedding": "embedding:embedding",
     "Flatten": "shapes:flatten",
     "GRU": "recurrent:recurrent",
@@ -61,6 +62,7 @@ CONVERTERS = {
     "GlobalMaxPooling1D": "poolings:global_pooling",
     "GlobalMaxPooling2D": "poolings:global_pooling",
     "GlobalMaxPooling3D": "poolings:global_pooling",
+    "Identity": "shapes:same",
     "InputLayer": "shapes:same",
     "LRN": "normalization:lrn",
     "LSTM": "recurrent:recurrent",
@@ -82,6 +84,7 @@ CONVERTERS = {
     "RNN": "recurrent:recurrent",
     "ReLU": "activations:relu",
     "RepeatVector": "shapes:repeat_vector",
+    "Rescaling": "activations:rescaling",
     "Reshape": "shapes:reshape",
     "SeparableConv1D": "depthwise:separable",
     "SeparableConv2D": "depthwise:separable",
@@ -302,4 +305,9 @@ def _made(model: KerasModel) -> tuple[Network, list[str]]:
         made = Recognition(model, True, built.unlike_inputs)
         made.recognise()
         built = configured(made)
+        if built.is_unlike or built.unlike_inputs:
+            raise ConfigurationError(
+                f"{model.file}: every layer must take its axes in the order that the one before gives them, got layers "
+                "whose order nothing tells. Export the model with the channels in one place throughout."
+            )
     return network_of_configuration(made, built), made.notes

@@ -71,7 +71,8 @@ def _gelu_tanh_slope(x: Array, a: Array) -> Array:
     return nd.add(nd.multiply(nd.add(t, 1.0), 0.5), bend)
 
 
-def _log_sigmoid(x: Array) -> Array:
+def log_sigmoid(x: Array) -> Array:
+    """Return ln(1 / (1 + e^-x)), which does not overflow."""
     return nd.subtract(nd.minimum(x, 0.0), standard.log1p(nd.exp(nd.multiply(nd.absolute(x), -1.0))))
 
 
@@ -101,7 +102,8 @@ def _sparse_sigmoid(x: Array, a: Array | None = None) -> Array:
     return nd.multiply(nd.add(_held(x, -1.0, 1.0), 1.0), 0.5)
 
 
-def _log_softmax(x: Array) -> Array:
+def log_softmax(x: Array) -> Array:
+    """Return the logarithm of the softmax along the last axis."""
     shifted = nd.subtract(x, nd.max(x, x.ndim - 1, True))
     return nd.subtract(shifted, nd.log(nd.sum(nd.exp(shifted), x.ndim - 1, True)))
 
@@ -113,8 +115,8 @@ _FORMULAS: Mapping[str, _Formula] = {
     "hard_shrink": _Formula(lambda x: nd.multiply(x, _beyond(x)), _beyond),
     "hard_sigmoid": _Formula(_hard_sigmoid, lambda x, a: _inside(x, -3.0, 3.0, 1.0 / 6.0)),
     "hard_silu": _Formula(lambda x: nd.multiply(x, _hard_sigmoid(x)), _hard_silu_slope),
-    "log_sigmoid": _Formula(_log_sigmoid, lambda x, a: sigmoid(nd.multiply(x, -1.0))),
-    "log_softmax": _Formula(_log_softmax, lambda x, a: nd.exp(a)),
+    "log_sigmoid": _Formula(log_sigmoid, lambda x, a: sigmoid(nd.multiply(x, -1.0))),
+    "log_softmax": _Formula(log_softmax, lambda x, a: nd.exp(a)),
     "soft_shrink": _Formula(_soft_shrink, _beyond),
     "sparse_plus": _Formula(_sparse_plus, _sparse_sigmoid),
     "sparse_sigmoid": _Formula(_sparse_sigmoid, lambda x, a: _inside(x, -1.0, 1.0, 0.5)),

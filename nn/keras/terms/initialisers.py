@@ -43,10 +43,8 @@ Init = str | Distribution
 
 def _read(given: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the name in small letters, and the settings."""
-    if not isinstance(given, Mapping):
-        name, config = str(given), {}
-    else:
-        name, config = str(given.get("class_name")), given.get("config") or {}
+    is_object = isinstance(given, Mapping)
+    name, config = (str(given.get("class_name")), given.get("config")) if is_object else (str(given), None)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().removesuffix("_initializer").removesuffix("_v2")
     return _ALIASES.get(name, name), config if isinstance(config, Mapping) else {}
 
@@ -73,8 +71,8 @@ def weight_init_of(given: Any) -> Init | None:
         kind = "truncated_normal" if kind == "normal" else kind
         return _scaled(float(config.get("scale", 1.0)), str(config.get("mode", "fan_in")).lower(), kind)
     if name in ("random_normal", "truncated_normal"):
-        kind = NormalDistribution if name == "random_normal" else TruncatedNormalDistribution
-        return kind(float(config.get("mean", 0.0)), float(config.get("stddev", 0.05)))
+        normal = NormalDistribution if name == "random_normal" else TruncatedNormalDistribution
+        return normal(float(config.get("mean", 0.0)), float(config.get("stddev", 0.05)))
     if name == "random_uniform":
         lower, upper = float(config.get("minval", -0.05)), float(config.get("maxval", 0.05))
         return UniformDistribution(lower, upper) if lower < upper else ConstantDistribution(lower)

@@ -17,6 +17,7 @@ from nd.losses import Loss, LossSparseMCXENT
 from nd.typing import Array
 
 from ...conf.parts import register
+from .functions import log_sigmoid, log_softmax
 
 EPSILON = 1e-7
 """Keras' backend.epsilon()."""
@@ -49,33 +50,24 @@ def _where_inside(p: Array, slope: Array, high: float) -> Array:
 # ---- entropies
 
 
-def _log_softmax(p: Array) -> Array:
-    shifted = nd.subtract(p, nd.max(p, 1, True))
-    return nd.subtract(shifted, nd.log(nd.sum(nd.exp(shifted), 1, True)))
-
-
 def _categorical(loss: KerasLoss, y: Array, p: Array) -> Array:
     if loss.from_logits:
-        return nd.multiply(nd.multiply(y, _log_softmax(p)), -1.0)
+        return nd.multiply(nd.multiply(y, log_softmax(p)), -1.0)
     return nd.multiply(nd.multiply(y, nd.log(_clipped(nd.divide(p, nd.sum(p, 1, True))))), -1.0)
 
 
 def _categorical_slope(loss: KerasLoss, y: Array, p: Array) -> Array:
     if loss.from_logits:
-        return nd.subtract(nd.multiply(nd.exp(_log_softmax(p)), nd.sum(y, 1, True)), y)
+        return nd.subtract(nd.multiply(nd.exp(log_softmax(p)), nd.sum(y, 1, True)), y)
     total = nd.sum(p, 1, True)
     q = nd.divide(p, total)
     by_q = _where_inside(q, nd.multiply(nd.divide(y, _clipped(q)), -1.0), 1.0 - EPSILON)
     return nd.divide(nd.subtract(by_q, nd.sum(nd.multiply(by_q, q), 1, True)), total)
 
 
-def _log_sigmoid(x: Array) -> Array:
-    return nd.subtract(nd.minimum(x, 0.0), standard.log1p(nd.exp(nd.multiply(nd.absolute(x), -1.0))))
-
-
 def _binary(loss: KerasLoss, y: Array, p: Array) -> Array:
     if loss.from_logits:
-        yes, no = _log_sigmoid(p), _log_sigmoid(nd.multiply(p, -1.0))
+        yes, no = log_sigmoid(p), log_sigmoid(nd.multiply(p, -1.0))
     else:
         q = _clipped(p)
         yes, no = nd.log(q), nd.log(nd.subtract(1.0, q))

@@ -14,7 +14,8 @@ from .malformed import or_none
 
 _ALIASES = {
     "bce": "binary_crossentropy", "cosine": "cosine_similarity", "cosine_proximity": "cosine_similarity",
-    "kld": "kl_divergence", "kldivergence": "kl_divergence", "kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh",
+    "kld": "kl_divergence", "kldivergence": "kl_divergence", "logcosh": "log_cosh",
+    "kullback_leibler_divergence": "kl_divergence",
     "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error", "mse": "mean_squared_error",
     "msle": "mean_squared_logarithmic_error",
 }  # fmt: skip
@@ -77,7 +78,7 @@ def _loss_of(given: Any, activation: Activation, outputs: int, places: int | Non
     smoothing, from_logits = float(config.get("label_smoothing") or 0.0), bool(config.get("from_logits", False))
     scale = weight / (places or 1)
     loss = None if smoothing or from_logits else _plain(name, activation, outputs, scale)
-    settings = {"scale": scale, "from_logits": from_logits, "label_smoothing": smoothing}
+    settings: dict[str, Any] = {"scale": scale, "from_logits": from_logits, "label_smoothing": smoothing}
     if loss is None and name == "sparse_categorical_crossentropy":
         loss = KerasSparseLoss(**settings)
     elif loss is None and name in LOSS_NAMES:

@@ -53,9 +53,10 @@ def optimizer_of(given: Any) -> OptimizerReading:
     Notes
     -----
     SGD without momentum, with Nesterov's momentum, Adam, AdamW and AMSGrad take Keras' steps. Of these ours differ, and
-    a warning says so: SGD with plain momentum becomes Nesterov's; RMSprop and Adagrad have epsilon under the root, and
-    start from other sums of squares, and RMSprop has neither momentum nor mean; Adadelta has a learning rate, 1 here; Adamax adds epsilon; Nadam becomes Adam,
-    as ours does not correct v and so begins with steps many times as large. Gradients are clipped before penalties are added, in Keras after that. Source: Keras,
+    a warning says so: SGD with plain momentum becomes Nesterov's. RMSprop and Adagrad have epsilon under the root, and
+    start from other sums of squares; RMSprop has neither momentum nor mean. Adadelta has a learning rate, 1 here.
+    Adamax adds epsilon. Nadam becomes Adam, as ours does not correct v: its first steps are many times as large.
+    Gradients are clipped before penalties are added, in Keras after that. Source: Keras,
     keras.optimizers; KerasOptimizerUtils.
     """
     return _optimizer_of(given) or OptimizerReading(None, {}, (f"optimizer {given!r}",))
@@ -262,9 +263,7 @@ def keras_of(updater: Updater, weight_decay: float | None = None) -> dict[str, A
         return None
     if isinstance(updater, Nesterovs):
         config |= {"momentum": updater.at(updater.momentum, 0, 0), "nesterov": True}
-    if hasattr(updater, "beta1"):
-        config |= {"beta_1": updater.beta1, "beta_2": updater.beta2}
-    for name, ours in (("rho", "rho"), ("rho", "rms_decay"), ("epsilon", "epsilon")):
+    for name, ours in _SETTINGS:
         if hasattr(updater, ours):
             config[name] = getattr(updater, ours)
     if kind is AMSGrad:
@@ -274,6 +273,10 @@ def keras_of(updater: Updater, weight_decay: float | None = None) -> dict[str, A
     return {"module": "keras.optimizers", "class_name": class_name, "config": config, "registered_name": None}
 
 
+_SETTINGS = (
+    ("beta_1", "beta1"), ("beta_2", "beta2"), ("epsilon", "epsilon"), ("rho", "rho"), ("rho", "rms_decay"),
+)  # fmt: skip
+"""Keras' names of settings, and ours."""
 _CLASSES: Mapping[type, str] = {
     AMSGrad: "Adam",
     AdaDelta: "Adadelta",

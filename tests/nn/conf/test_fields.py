@@ -57,6 +57,7 @@ SOUND = {
     "LayerVertex": {"layer": DenseLayer()},
     "LostSchedule": {"updater": "AdaGrad", "name": "learning_rate"},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
+    "KerasLoss": {"name": "huber"},
     "NetworkConfiguration": {"base": NeuralNetConfiguration(seed=1)},
     "ParamSpec": {"name": "W", "shape": (1, 1)},
     "PolicyRate": {"lr_policy": "fixed", "base_lr": 0.1},

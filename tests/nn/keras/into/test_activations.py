@@ -24,6 +24,9 @@ CASES = [
     ("LeakyReLU", {"negative_slope": 0.2}, lambda x: np.where(x > 0, x, 0.2 * x)),
     ("LeakyReLU", {"alpha": 0.3}, lambda x: np.where(x > 0, x, 0.3 * x)),
     ("ELU", {"alpha": 0.5}, lambda x: np.where(x > 0, x, 0.5 * np.expm1(x))),
+    ("Rescaling", {"scale": 2.0, "offset": -1.5}, lambda x: 2 * x - 1.5),
+    ("Rescaling", {"scale": 0.5, "offset": 0.0}, lambda x: x / 2),
+    ("Rescaling", {"scale": 1.0, "offset": 3.0}, lambda x: x + 3),
     ("ThresholdedReLU", {"theta": 1.2}, lambda x: np.where(x > 1.2, x, 0)),
 ]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from nd import ConfigurationError
 from nn import ComputationGraph, MultiLayerNetwork
 from nn.keras.into.recognition import network_of
 from tests.keras_models import call as called
@@ -60,3 +61,18 @@ def test_without_weights_they_are_drawn_as_the_file_says():
     made = dense(kernel_initializer={"class_name": "Constant", "config": {"value": 0.5}}, bias_initializer="ones")
     x = RNG.normal(size=(3, 5))
     check(sequential((5,), made._replace(weights=None)), [x], np.repeat(x.sum(1, keepdims=True) / 2 + 1, 4, 1))
+
+
+@pytest.mark.parametrize("axes", ["x", None])
+def test_einsum_dense_with_a_factor_for_every_number(axes):
+    x, factors = RNG.normal(size=(3, 5)), RNG.normal(size=5)
+    weights = {"kernel": factors, "bias": factors[::-1]} if axes else {"kernel": factors}
+    config = {"equation": "...x,x->...x", "output_shape": [5], "bias_axes": axes, "activation": "tanh"}
+    expected = np.tanh(x * factors + (factors[::-1] if axes else 0.0))
+    check(sequential((5,), layer("EinsumDense", config, **weights)), [x], expected)
+
+
+def test_einsum_dense_of_another_equation_is_refused():
+    made = layer("EinsumDense", {"equation": "ab,bc->ac", "output_shape": 4, "bias_axes": None}, kernel=KERNEL)
+    with pytest.raises(ConfigurationError, match=r"EinsumDense.*equation='ab,bc->ac'"):
+        network_of(sequential((5,), made))

@@ -11,8 +11,10 @@ from nd import ChoiceError
 from nd.activations import Identity, Sigmoid, Softmax, SoftPlus, Tanh
 from nd.losses import LossBinaryXENT, LossMAE, LossMCXENT, LossMSE, LossSparseMCXENT
 from nn import MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn.conf.parts import OF_KERAS
 from nn.keras.terms.loss_functions import KerasLoss, KerasSparseLoss
 from nn.keras.terms.losses import keras_of, loss_of
+from nn.keras.terms.own_parts import KERAS_PARTS
 
 RNG = np.random.default_rng(5)
 Z = RNG.normal(size=(6, 3))
@@ -150,3 +152,7 @@ def test_a_file_with_one_is_read_by_a_program_that_has_not_imported_it(tmp_path)
         [sys.executable, "-c", code, tmp_path / "net.zip"], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "huber"
+
+
+def test_files_know_the_names_of_all_parts():
+    assert {part.__name__ for part in KERAS_PARTS} == OF_KERAS
