@@ -49,12 +49,7 @@ def dense_of_steps(node: Node) -> Value:
 
 
 def activation(node: Node) -> Value:
-    """ActivationLayer."""
-    return activated(node, node.conf.activation, node.x, softmax_axis(node.conf, node.x), "")
-
-
-def loss(node: Node) -> Value:
-    """LossLayer: a softmax goes along the last axis."""
+    """ActivationLayer and LossLayer."""
     return activated(node, node.conf.activation, node.x, softmax_axis(node.conf, node.x), "")
 
 
