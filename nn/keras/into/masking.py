@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import channels_last
+from ...vertices import ElementWiseVertex
 from .piece import Piece, Value
 
 PASSED_ON = frozenset(
@@ -35,7 +36,7 @@ def masking(piece: Piece) -> Value:
         return value._replace(mask=mask)
     axes = 1 if channels_last(value.data_format) else 2
     factors = piece.add(OnnxVertex("Unsqueeze", {}, {1: [axes]}), mask, part="factors")
-    return value._replace(node=piece.add(OnnxVertex("Mul"), [value.node, factors]), mask=mask)
+    return value._replace(node=piece.add(ElementWiseVertex("product"), [value.node, factors]), mask=mask)
 
 
 def _counted(piece: Piece, value: Value, blank: float) -> str:
@@ -61,7 +62,7 @@ def mask_of_numbers(piece: Piece, value: Value) -> str:
 
 def not_equal(piece: Piece) -> Value:
     """NotEqual: 1 where numbers are others than a constant, as a mask is made."""
-    value, others = piece.value, piece.call.arguments.get("args") or [piece.call.arguments.get("x2")]
+    value, others = piece.opened(piece.value), piece.call.arguments.get("args") or [piece.call.arguments.get("x2")]
     number: Any = others[0] if len(others) == 1 else None
     piece.need(isinstance(number, (int, float)), f"a comparison with {others!r}")
     equal = piece.add(OnnxVertex("Equal", {}, {1: float(number)}), value.node, part="equal")

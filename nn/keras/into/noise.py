@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...layers import DropoutLayer
 from ...terms.dropout import AlphaDropout, Dropout, GaussianDropout, GaussianNoise, IDropout, SpatialDropout
-from .piece import Piece, Value
+from .piece import FORMATS, Piece, Value
 
 
 def dropout(piece: Piece) -> Value:
@@ -27,17 +27,11 @@ def spatial_dropout(piece: Piece) -> Value:
 
 
 def _spatial(piece: Piece) -> Value:
-    value, given = piece.value, piece.get("data_format")
-    tag = piece.format(len(value.shape) - 1) if given else None
-    if tag is None:
-        from .piece import FORMATS
-
-        tag = FORMATS[len(value.shape) - 1][1]
-    value = piece.formatted(value, tag)
-    rate = _rate(piece)
-    if not rate:
-        return value
-    return value._replace(node=piece.add(DropoutLayer(SpatialDropout(rate=rate)), value.node))
+    value, rate = piece.value, _rate(piece)
+    places = len(value.shape) - 1
+    piece.need(places in FORMATS, f"an input of shape {value.shape}")
+    tag = piece.format(places)
+    return piece.unsaid(value, tag, DropoutLayer(SpatialDropout(rate=rate))) if rate else value
 
 
 def alpha_dropout(piece: Piece) -> Value:

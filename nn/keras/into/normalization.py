@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import nd
@@ -11,43 +12,50 @@ from ...layers import BatchNormalization, LocalResponseNormalization
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import IMAGES
 from ...vertices import L2NormalizeVertex
-from .piece import FORMATS, Piece, Value
+from .piece import FORMATS, Arrays, Piece, Value
 from .places import Reader, row
 from .shapes import permuted
 
 
 def batch_normalization(piece: Piece) -> Value:
     """BatchNormalization along one axis, which has the channels then."""
-    axis = _axis(piece)
-    channels, rank = piece.value.shape[axis - 1], len(piece.value.shape) + 1
-    if axis in (1, rank - 1):
-        value = channels_at(piece, piece.value, axis)
-    else:  # between others: it goes to the front, and back
-        value = permuted(piece, piece.value, (axis, *(at for at in range(1, rank) if at != axis)), part="front")
+    value, axis = piece.value, _axis(piece)
+    channels, rank = value.shape[axis - 1], len(value.shape) + 1
     piece.need(channels is not None, f"an open number of channels in {value.shape}")
-    scale, center = bool(piece.get("scale", True)), bool(piece.get("center", True))
+    conf, arrays = _of_channels(piece, channels)
+    if rank == 2:
+        return value._replace(node=piece.add(conf, value.node, arrays))
+    piece.need(rank - 2 in FORMATS, f"an input of {rank} axes")
+    if 1 < axis < rank - 1:  # between others: it goes to the front, and back
+        value = permuted(piece, value, (axis, *(at for at in range(1, rank) if at != axis)), part="front")
+        value = value._replace(node=piece.add(conf, value.node, arrays))
+        return permuted(piece, value, (*range(2, axis + 1), 1, *range(axis + 1, rank)), part="back")
+    tag = FORMATS[rank - 2][axis == rank - 1]
+    if tag not in IMAGES:
+        return piece.unsaid(value, tag, conf, arrays)
+    value = piece.formatted(value, tag)
+    return value._replace(node=piece.add(replace(conf, data_format=tag), value.node, arrays))
+
+
+def _of_channels(piece: Piece, channels: Any) -> tuple[BatchNormalization, Arrays]:
+    """Return the layer and its parameters."""
     more = {name: piece.get(name) for name in ("renorm", "virtual_batch_size", "adjustment", "mode")}
     piece.need(not any(more.values()), f"settings {more}")
     for name in ("fused", "renorm_clipping", "renorm_momentum", "synchronized"):
         piece.get(name)
+    scale, center = bool(piece.get("scale", True)), bool(piece.get("center", True))
     settings: dict[str, Any] = {
         "n_in": channels, "n_out": channels, "decay": float(piece.get("momentum", 0.99)), "use_log_std": False,
         "eps": float(piece.get("epsilon", 0.001)), "lock_gamma_beta": not (scale or center),
     }  # fmt: skip
-    if len(value.shape) == 3:
-        settings["data_format"] = value.data_format or IMAGES[0]
     kept = {
         "gamma": piece.weight("gamma") if scale else _filled(channels, 1.0, center),
         "beta": piece.weight("beta") if center else _filled(channels, 0.0, scale),
         "mean": piece.weight("moving_mean"),
         "var": piece.weight("moving_variance"),
     }
-    settings |= piece.trained_scale()
     arrays = piece.arrays(**{name: row(read) for name, read in kept.items()})
-    value = value._replace(node=piece.add(BatchNormalization(**settings), value.node, arrays))
-    if axis in (1, rank - 1):
-        return value
-    return permuted(piece, value, (*range(2, axis + 1), 1, *range(axis + 1, rank)), part="back")
+    return BatchNormalization(**settings, **piece.trained_scale()), arrays
 
 
 def layer_normalization(piece: Piece) -> Value:
@@ -96,16 +104,6 @@ def lrn(piece: Piece) -> Value:
         beta=float(piece.get("beta", 0.75)), data_format=tag,
     )  # fmt: skip
     return value._replace(node=piece.add(conf, value.node))
-
-
-def channels_at(piece: Piece, value: Value, axis: int) -> Value:
-    """Return a value that computes with an axis, counted from 1, as that of the channels."""
-    places = len(value.shape) - 1
-    if not places:
-        piece.need(axis == 1, f"axis={axis} of rows")
-        return value
-    piece.need(places in FORMATS, f"an input of {places + 2} axes")
-    return piece.formatted(value, FORMATS[places][axis == places + 1])
 
 
 def _axis(piece: Piece) -> int:

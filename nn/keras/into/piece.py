@@ -91,6 +91,8 @@ class Piece:
         Whether vertices are to be used whose axes do not depend on the layers behind them.
     known : mapping of str -> Value
         What inputs and calls before give, for arguments that name them.
+    more : dict of int -> Value
+        What the call gives beside its first output, by their numbers.
     notes : list of str
         What training will not have as Keras does.
     """
@@ -107,6 +109,7 @@ class Piece:
     ) -> None:
         self.notes: list[str] = [] if notes is None else notes
         self.known: Mapping[str, Value] = known or {}
+        self.more: dict[int, Value] = {}
         self.model, self.call, self.values, self.draft = model, call, tuple(values), draft
         self.is_plain = is_plain
         self.layer, self.version = call.layer, model.version
@@ -302,6 +305,13 @@ class Piece:
         perm = list(axes_inward(data_format, len(value.shape) + 1))
         node = self.add(OnnxVertex("Transpose", {"perm": perm}), value.node, part=part)
         return value._replace(node=node, data_format=data_format)
+
+    def unsaid(self, value: Value, data_format: str, conf: Any, arrays: Arrays | None = None) -> Value:
+        """Add a layer that computes with the channels first and says no format; return it in the order of its input."""
+        turned = self.formatted(value, data_format)
+        is_told = turned.node == value.node
+        made = turned._replace(node=self.add(conf, turned.node, arrays, part="" if is_told else "layer"))
+        return made if is_told else self.opened(made, part="")
 
     # ---- what comes out
 

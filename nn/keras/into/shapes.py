@@ -16,7 +16,7 @@ FIRST = ("channels_first", "th")
 
 
 def same(piece: Piece) -> Value:
-    """A layer that changes nothing: InputLayer, and ActivityRegularization, which only training has."""
+    """A layer that changes nothing: InputLayer, Identity, and ActivityRegularization, which only training has."""
     if piece.get("l1") or piece.get("l2"):
         piece.note("penalties on activations are left out, as nothing here is like them")
     return piece.value
@@ -24,11 +24,12 @@ def same(piece: Piece) -> Value:
 
 def pool_helper(piece: Piece) -> Value:
     """PoolHelper, the class of Deeplearning4j's own models: images without their first row and first column."""
-    value = piece.formatted(piece.value, piece.format(2))
+    value = piece.value
     piece.need(len(value.shape) == 3, f"an input of shape {value.shape}")
-    at = (0, 1) if channels_last(value.data_format) else (1, 2)
+    tag = piece.format(2)
+    at = (0, 1) if channels_last(tag) else (1, 2)
     shape = [size if axis not in at or size is None else size - 1 for axis, size in enumerate(value.shape)]
-    return piece.give(piece.add(PoolHelperVertex(), value.node), shape, value.data_format)
+    return piece.unsaid(value, tag, PoolHelperVertex())._replace(shape=tuple(shape))
 
 
 def flatten(piece: Piece) -> Value:

@@ -8,7 +8,7 @@ from nd import ConfigurationError
 from nn import DropoutLayer
 from nn.keras.into.recognition import network_of
 from nn.terms.dropout import AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
-from tests.keras_models import check, layer, sequential
+from tests.keras_models import call, check, functional, layer, sequential
 
 RNG = np.random.default_rng(11)
 CASES = [
@@ -49,3 +49,17 @@ def test_channels_that_are_dropped_are_whole():
 def test_masks_of_other_shapes_are_refused():
     with pytest.raises(ConfigurationError, match=r"Dropout\): noise_shape=\[None, 5, 1\]"):
         network_of(sequential((5, 3), layer("Dropout", {"rate": 0.5, "noise_shape": [None, 5, 1]})))
+
+
+def test_behind_a_vertex_that_says_no_format_the_axes_stay():
+    x, y = RNG.normal(size=(2, 3, 5, 4))
+    model = functional(
+        {"x": (5, 4), "y": (5, 4)},
+        call(layer("Permute", {"dims": [2, 1]}), "x", name="turned"),
+        call(layer("SpatialDropout1D", {"rate": 0.4}), "turned", name="dropped"),
+        call(layer("Permute", {"dims": [2, 1]}), "y", name="other"),
+        call(layer("Concatenate", {"axis": 2}), "dropped", "other", name="both"),
+        call(layer("Softmax", {"axis": -1}), "both", name="out"),
+    )
+    e = np.exp(np.concatenate([x, y], 1).transpose(0, 2, 1))
+    check(model, [x, y], e / e.sum(-1, keepdims=True))
