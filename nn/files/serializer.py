@@ -39,9 +39,7 @@ CONFIGURATION = "configuration.json"
 COEFFICIENTS = "coefficients.bin"
 NO_PARAMS = "noParams.marker"
 UPDATER_STATE = "updaterState.bin"
-
 NORMALIZER = "normalizer.bin"
-
 ONNX_ENDING, KERAS_ENDING = ".onnx", ".keras"
 OTHER_MODELS = {ONNX_ENDING: ("a model of ONNX", "write_onnx"), KERAS_ENDING: ("a model of Keras", "write_keras")}
 """Ending of names -> what is written, and what writes it."""

@@ -97,7 +97,7 @@ class Drawing:
                 before = len(self.draft.layers)
                 value = self._part(number, node, part, values)
                 made = list(self.draft.layers)[before:]
-                parts.append(self.draft.renamed(value, self._name_of(node), made))
+                parts.append(self.draft.renamed(value, node.own_name, made))
                 shared = shared or self.draft.made
             self._made[number] = shared
             return tuple(parts)
