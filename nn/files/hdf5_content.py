@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
@@ -194,7 +193,6 @@ def main(path: str, most: str, *without: str) -> None:
     except Wrong as error:
         sys.exit(str(error))
     write(content, sys.stdout.buffer)
-    os._exit(0)  # what libhdf5 holds of a damaged file is not let go of, which may crash it
 
 
 def _bound(most: int) -> None:

@@ -180,12 +180,7 @@ def load(
 ) -> MultiLayerNetwork | ComputationGraph:
     """Read a network of either kind from a file of `save` or of Java, a model of ONNX, or one of Keras.
 
-    Parameters
-    ----------
-    path, load_updater, strict
-        As for `restore_model`, which says the errors, too.
-    configuration : path or binary file object, optional
-        For weights that Keras saved alone, what ``model.to_json()`` returned, in a file.
+    Parameters and errors as `restore_model`.
     """
     return restore_model(path, load_updater, strict, configuration=configuration)
 
@@ -205,11 +200,7 @@ def restore_computation_graph(path: Source, load_updater: bool = True, strict: b
 
 
 def restore_model(
-    path: Source,
-    load_updater: bool = True,
-    strict: bool = True,
-    kind: Any = None,
-    configuration: Source | None = None,
+    path: Source, load_updater: bool = True, strict: bool = True, kind: Any = None, configuration: Source | None = None
 ) -> Any:
     """Read a network on the current backend; no weights are drawn.
 
@@ -227,7 +218,7 @@ def restore_model(
     kind : type, optional
         MultiLayerNetwork or ComputationGraph; without it whichever the file has.
     configuration : path or binary file object, optional
-        Of weights that Keras saved alone.
+        Of weights that Keras saved alone: a file of what ``model.to_json()`` returned.
 
     Raises
     ------

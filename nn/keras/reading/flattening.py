@@ -135,26 +135,19 @@ def _resolved(arguments: Any, value: Callable[[Ref], str]) -> Any:
 def _order(part: Part) -> list[tuple[Entry, int]]:
     """Return the uses of a model's layers in an order in which they can run, near that of the file."""
     by_name = {entry.name: entry for entry in part.entries}
-    given = {ref.layer for ref in part.inputs}
+    done = dict.fromkeys(((ref.layer, 0) for ref in part.inputs), True)  # False: waits for what it takes
     order: list[tuple[Entry, int]] = []
-    states: dict[tuple[str, int], bool] = {}  # False: waits for its inputs
-    for entry in part.entries:
-        for number in range(len(entry.uses)):
-            stack = [(entry.name, number)]
-            while stack:
-                name, use = stack[-1]
-                if states.get((name, use)) or name in given:
-                    stack.pop()
-                    continue
-                waiting = [key for key in _sources(by_name, name, use) if not states.get(key) and key[0] not in given]
-                if any(key in states for key in waiting):
-                    raise FormatError(f"layers must not wait for one another, got {name!r} in a circle.")
-                states[name, use] = not waiting
-                if waiting:
-                    stack += waiting
-                else:
-                    order.append((by_name[name], use))
-                    stack.pop()
+    pending = [(entry.name, number) for entry in part.entries for number in range(len(entry.uses))][::-1]
+    while pending:
+        name, use = pending[-1]
+        waiting = [] if done.get((name, use)) else [key for key in _sources(by_name, name, use) if not done.get(key)]
+        if any(key in done for key in waiting):
+            raise FormatError(f"layers must not wait for one another, got {name!r} in a circle.")
+        if not waiting:
+            pending.pop()
+            order += [] if done.get((name, use)) else [(by_name[name], use)]
+        done[name, use] = not waiting
+        pending += waiting
     return order
 
 

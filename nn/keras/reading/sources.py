@@ -24,7 +24,7 @@ from .fields import mapping
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 """Entries of an archive."""
 _MOST_TEXT = 64 << 20  # bytes of a configuration
-_WITHOUT = ("optimizer_weights", "optimizer", "_optimizer")
+_WITHOUT = ("optimizer_weights", "optimizer")
 """Groups of the optimizer's state, which is not read."""
 _KERAS_3_FIELDS = ("module", "registered_name", "build_config")
 _OF_KERAS_2 = ("kernel_initializer", "units", "filters", "data_format", "rate", "use_bias")

@@ -143,7 +143,7 @@ def test_what_is_no_model(what):
 
 
 def test_many_calls_are_bounded(monkeypatch):
-    monkeypatch.setattr("nn.keras.reading.flattening._MOST_CALLS", 60)
+    monkeypatch.setattr("nn.keras.reading.flattening._MOST_CALLS", 60)  # else the test would make 100,000
     with pytest.raises(nd.FormatError, match="must call its layers at most 60 times, got more"):
         own(doubling(6))
 
