@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nd.arguments import checked
 from nd.files.reading import Source
 
 from ..networks.network import Network
@@ -9,6 +10,7 @@ from .into.recognition import network_of
 from .reading import read_keras
 
 
+@checked
 def keras_graph_of(source: Source, configuration: Source | None = None, isolated: bool = True) -> Network:
     """Return a model of Keras as a network that computes the same: a MultiLayerNetwork where it is a chain.
 
