@@ -89,7 +89,9 @@ def write(case: Case, folder: Path) -> None:
     if case.is_drawn_plainly:
         with h5py.File(copy, "r+") as file:
             file.attrs["model_config"] = re.sub(
-                r'\{"class_name": "Orthogonal", "config": \{[^}]*\}\}', '{"class_name": "Ones", "config": {}}', _text(file)
+                r'\{"class_name": "Orthogonal", "config": \{[^}]*\}\}',
+                '{"class_name": "Ones", "config": {}}',
+                _text(file),
             )
     for number, array in enumerate(case.inputs):
         np.save(folder / f"x{number}.npy", array.astype("float32"))

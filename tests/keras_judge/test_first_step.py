@@ -10,7 +10,9 @@ from nd.dataset import DataSet
 CLOSE = {"float32": 1e-5, "float64": 1e-6}
 """Of the largest number of an array, and of 1 where that is smaller; some constants of Keras are always float32."""
 NOT_TRAINED = ("mean", "var")
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of Keras 3.15, by NumPy 2
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:__array__ implementation:DeprecationWarning"
+)  # of Keras 3.15, by NumPy 2
 
 
 @pytest.fixture(params=CLOSE)

@@ -11,7 +11,9 @@ from .models import draw
 
 RELATIVE = 1e-5
 """Of the largest number of an output, and of 1 where that is smaller."""
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of Keras 3.15, by NumPy 2
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:__array__ implementation:DeprecationWarning"
+)  # of Keras 3.15, by NumPy 2
 MODELS, BLOCK = 200, 20
 REFUSED: dict[tuple[int, str], str] = {}
 """(Seed, ending) -> what the refusal says; all others compute the same."""

@@ -11,7 +11,7 @@ from nd.typing import HostArray
 
 from ...files.hdf5_tree import StoredArray
 from ..model import Weight
-from .names import expected
+from .names import expected, wrapped
 from .structure import Entry, Part, layers_of
 
 Named = Sequence[tuple[str, StoredArray]]
@@ -72,9 +72,8 @@ def weights_of(entry: Entry, stored: Named, origin: Origin) -> tuple[Weight, ...
 
 def _turned(class_name: str, config: Mapping[str, Any], arrays: list[_Turned], origin: Origin) -> list[_Turned]:
     if class_name in ("Bidirectional", "TimeDistributed") and isinstance(config.get("layer"), dict):
-        inner = config["layer"]
+        name, settings = wrapped(config["layer"])
         half = len(arrays) // 2 if class_name == "Bidirectional" else len(arrays)
-        name, settings = str(inner.get("class_name")), _settings_of(inner)
         parts = [arrays[:half], arrays[half:]] if class_name == "Bidirectional" else [arrays]
         return [one for part in parts for one in _turned(name, settings, part, origin)]
     if origin.version == 1:
@@ -94,13 +93,8 @@ def is_theano(version: int, backend: str, part: Part) -> bool:
     return any(
         config.get("data_format") == "channels_first"
         for entry in layers_of(part)
-        for config in (entry.config, _settings_of(entry.config.get("layer")))
+        for config in (entry.config, wrapped(entry.config.get("layer"))[1])
     )
-
-
-def _settings_of(layer: Any) -> Mapping[str, Any]:
-    settings = layer.get("config") if isinstance(layer, dict) else None
-    return settings if isinstance(settings, dict) else {}
 
 
 # ---- Keras 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from nd import FormatError
@@ -64,11 +65,13 @@ class Flattening:
         values: dict[Ref, str] = {}
         for ref, name in zip(part.inputs, given, strict=True):
             values[Ref(ref.layer)] = name
+        whole = {*(ref.layer for ref in part.inputs), *(entry.name for entry in part.entries if entry.inner)}
         for entry, number in _order(part):
             use = entry.uses[number]
-            inputs = [_value(values, ref, entry.name) for ref in use.inputs]
+            value = partial(_value, values, who=entry.name, models=whole)
+            inputs = [value(ref) for ref in use.inputs]
             if entry.inner is None:
-                self._call(entry, inputs, _resolved(use.arguments, values, entry.name), prefix, trainable)
+                self._call(entry, inputs, _resolved(use.arguments, value), prefix, trainable)
                 base = self.calls[-1].name
                 values[Ref(entry.name, number)] = base
                 continue
@@ -76,7 +79,7 @@ class Flattening:
             outputs = self._run(entry.inner, inputs, f"{prefix}{entry.name}/", trainable=down, depth=depth + 1)
             for at, output in enumerate(outputs):
                 values[Ref(entry.name, number, at)] = output
-        return [_value(values, ref, prefix or "the model") for ref in part.outputs]
+        return [_value(values, ref, prefix or "the model", whole) for ref in part.outputs]
 
     def _call(self, entry: Entry, inputs: list[str], arguments: dict[str, Any], prefix: str, trainable: bool) -> None:
         if len(self.calls) >= _MOST_CALLS:
@@ -100,24 +103,32 @@ def _entry_of(part: Part, ref: Ref) -> Entry:
     raise FormatError(f"expected a layer {ref.layer!r}, got {shown([entry.name for entry in part.entries])}.")
 
 
-def _value(values: Mapping[Ref, str], ref: Ref, who: str) -> str:
-    """Return the name of what a reference means; further outputs of a layer are ``"lstm:1"``."""
+def _value(values: Mapping[Ref, str], ref: Ref, who: str, models: Collection[str]) -> str:
+    """Return the name of what a reference means; further outputs of a layer are ``"lstm:1"``.
+
+    Parameters
+    ----------
+    models : collection of str
+        Inputs and models in the model, of which all outputs are among the values.
+    """
     if ref in values:
         return values[ref]
     first = ref._replace(output=0)
-    if first in values and Ref(ref.layer, ref.use, 1) not in values:
+    if first in values and ref.layer not in models:
         return f"{values[first]}:{ref.output}"
-    raise FormatError(f"{who!r} must take the outputs of layers of the model, got use {ref.use} of {ref.layer!r}.")
+    raise FormatError(
+        f"{who!r} must take outputs of layers of the model, got output {ref.output} of use {ref.use} of {ref.layer!r}."
+    )
 
 
-def _resolved(arguments: Any, values: Mapping[Ref, str], who: str) -> Any:
+def _resolved(arguments: Any, value: Callable[[Ref], str]) -> Any:
     """Return arguments of a call with names in the place of references."""
     if isinstance(arguments, Ref):
-        return _value(values, arguments, who)
+        return value(arguments)
     if isinstance(arguments, Mapping):
-        return {name: _resolved(value, values, who) for name, value in arguments.items()}
+        return {name: _resolved(one, value) for name, one in arguments.items()}
     if isinstance(arguments, (list, tuple)):
-        return [_resolved(value, values, who) for value in arguments]
+        return [_resolved(one, value) for one in arguments]
     return arguments
 
 

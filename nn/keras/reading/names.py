@@ -11,7 +11,6 @@ _RECURRENT = ("kernel", "recurrent_kernel", "bias")
 _NORMALIZATION = ("gamma", "beta", "moving_mean", "moving_variance")
 WEIGHTS: dict[str, tuple[str, ...]] = {
     "BatchNormalization": _NORMALIZATION,
-    "Bidirectional": (),
     "Conv1D": _CONVOLUTION,
     "Conv1DTranspose": _CONVOLUTION,
     "Conv2D": _CONVOLUTION,
@@ -63,10 +62,10 @@ def expected(class_name: str, config: Mapping[str, Any]) -> Expected | None:
     """Return the weights that a layer has by its settings; None for classes of which nothing is known."""
     if class_name in _WRAPPED:
         inner = [config.get("layer"), config.get("backward_layer") or config.get("layer")][: _WRAPPED[class_name]]
-        found = [expected(str(one.get("class_name")), one.get("config", {})) for one in inner if isinstance(one, dict)]
-        if None in found:
-            return None
+        found = [expected(*wrapped(one)) for one in inner]
         parts = [one for one in found if one is not None]
+        if len(parts) < len(found):
+            return None
         return Expected(sum((one.trained for one in parts), ()), sum((one.others for one in parts), ()))
     if class_name not in WEIGHTS:
         return None
@@ -74,6 +73,13 @@ def expected(class_name: str, config: Mapping[str, Any]) -> Expected | None:
     return Expected(
         tuple(name for name in names if name not in _MOVING), tuple(name for name in names if name in _MOVING)
     )
+
+
+def wrapped(layer: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return the class and the settings of a layer in a wrapper: "" and none of what is no layer."""
+    fields = layer if isinstance(layer, dict) else {}
+    settings = fields.get("config")
+    return str(fields.get("class_name", "")), settings if isinstance(settings, dict) else {}
 
 
 def snake_case(class_name: str) -> str:

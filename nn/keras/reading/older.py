@@ -233,7 +233,7 @@ def _of_merge(config: Config) -> tuple[str, Config]:
     mode = config.get("mode")
     if config.get("mode_type", "raw") != "raw" or mode not in _MERGES:
         return "Merge", config
-    kept = {name: config[name] for name in ("name", "trainable") if name in config}
+    kept: Config = {name: config[name] for name in ("name", "trainable") if name in config}
     if mode == "concat":
         kept["axis"] = config.get("concat_axis", -1)
     if mode == "dot":

@@ -64,18 +64,13 @@ def stored(source: Source, configuration: Any, isolated: bool) -> Stored:
     if _is_text(source):
         return _configuration_alone(document_of(source))
     with opening_to_seek("load", source, b"") as file:
+        given = source if isinstance(source, (str, bytes, os.PathLike)) else file
         file.seek(0)
         head = file.read(len(BEGINS))
         file.seek(0)
         if head[:2] == b"PK":
-            return reading("load", source if _is_path(source) else file, partial(_archive, isolated))
-        if head != BEGINS:
-            return _configuration_alone(document_of(source))
-        return _of_hdf5(_tree(source if _is_path(source) else file, isolated))
-
-
-def _is_path(source: object) -> bool:
-    return isinstance(source, (str, bytes, os.PathLike))
+            return reading("load", given, partial(_archive, isolated))
+        return _of_hdf5(_tree(given, isolated)) if head == BEGINS else _configuration_alone(document_of(given))
 
 
 def _is_text(source: object) -> bool:

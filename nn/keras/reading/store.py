@@ -8,7 +8,7 @@ from nd import FormatError
 from nd.arguments import shown
 
 from ...files.hdf5_tree import Hdf5Tree, StoredArray
-from .names import GATES, Expected, expected, snake_case
+from .names import GATES, Expected, expected, snake_case, wrapped
 from .structure import INPUT, Entry, Part
 
 Named = Sequence[tuple[str, StoredArray]]
@@ -73,9 +73,9 @@ def _arrays(tree: Hdf5Tree, group: str, children: Mapping[str, Sequence[str]]) -
         array = tree.arrays.get(f"{stored}/{number}")
         if array is not None:
             yield str(number), array
-    for wrapped in _WRAPPED:
-        if wrapped in children.get(group, ()):
-            yield from _arrays(tree, f"{group}/{wrapped}", children)
+    for inner in _WRAPPED:
+        if inner in children.get(group, ()):
+            yield from _arrays(tree, f"{group}/{inner}", children)
     cells = f"{group}/cells"
     for cell in sorted(children.get(cells, ()), key=lambda name: (len(name), name)):
         yield from _arrays(tree, f"{cells}/{cell}", children)
@@ -98,7 +98,9 @@ def named(part: Part, tree: Hdf5Tree, root: str) -> Raw:
     """
     groups = _groups(tree, root)
     if not groups and _has_weights(part):
-        raise FormatError(f"expected layer_names of Keras' weights, got {shown(sorted(tree.attributes[root]))}.")
+        raise FormatError(
+            f"expected layer_names of Keras' weights, got {shown(sorted(tree.attributes.get(root, ())))}."
+        )
     raw: dict[Entry, Named] = {}
     if all(entry.name in groups for entry in _owners(part, groups)):
         for entry in _owners(part, groups):
@@ -218,5 +220,4 @@ def _slots(entry: Entry, gates: bool) -> tuple[list[Entry], list[Entry]]:
 
 
 def _gates(entry: Entry) -> int:
-    layer = entry.config.get("layer")
-    return GATES.get(str(layer.get("class_name")) if isinstance(layer, dict) else entry.class_name, 1)
+    return GATES.get(wrapped(entry.config.get("layer"))[0] or entry.class_name, 1)

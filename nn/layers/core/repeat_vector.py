@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import nd
@@ -81,7 +81,8 @@ class RepeatVector(LayerConf):
         return to_rows(input_type)
 
     def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
-        return self, self.data_format or self.formats[0]
+        chosen = self.data_format or self.formats[0]
+        return replace(self, data_format=chosen), chosen
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         return RecurrentType(input_type.size, self.n)

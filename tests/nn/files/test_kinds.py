@@ -1,6 +1,7 @@
 """Kinds of files by their content, whatever their names say."""
 
 import io
+import json
 
 import h5py
 import numpy as np
@@ -13,6 +14,7 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLaye
 from nn.caffe import parse_text
 from nn.files.kinds import kind_of_file
 from tests.cases.caffe_nets import LENET, V1
+from tests.nn.keras.reading.files import archive, chain, given, layer
 
 
 def network():
@@ -27,11 +29,26 @@ def saved(ending, tmp_path):
     return (tmp_path / f"net.{ending}").read_bytes()
 
 
-def hdf5():
+def hdf5(**attributes):
     content = io.BytesIO()
     with h5py.File(content, "w") as file:
-        file["a"] = np.arange(3)
+        file["data/conv1/0"] = np.arange(3)
+        for name, value in attributes.items():
+            file.attrs[name] = value
     return content.getvalue()
+
+
+def numbered_weights():
+    """What Keras 3 writes as .weights.h5; the names stand behind a megabyte of numbers."""
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        file["first"] = np.zeros(1 << 17)
+        file["layers/dense/vars/0"] = np.arange(3)
+    return content.getvalue()
+
+
+def keras_archive(path):
+    return archive(path / "model.keras", chain(given(2), layer("Dense", "d", units=1)), {}).read_bytes()
 
 
 def onnx_model(**fields):
@@ -57,6 +74,11 @@ CONTENTS = {
     "prototxt": lambda path: LENET.encode(),
     "prototxt of the first schema": lambda path: V1.encode(),
     "hdf5": lambda path: hdf5(),
+    "keras": keras_archive,
+    "keras in HDF5": lambda path: hdf5(model_config="{}"),
+    "keras's weights": lambda path: hdf5(layer_names=[b"a"]),
+    "keras's numbered weights": lambda path: numbered_weights(),
+    "keras's configuration": lambda path: json.dumps(chain(given(2))).encode(),
     "json": lambda path: b' {"confs": []}',
 }
 NOTHING = {
@@ -77,7 +99,7 @@ NOTHING = {
 @pytest.mark.parametrize("name", ["model", "model.zip", "model.onnx"])
 def test_the_content_tells(what, name, tmp_path):
     (tmp_path / name).write_bytes(CONTENTS[what](tmp_path))
-    assert kind_of_file(tmp_path / name) == what.split()[0]
+    assert kind_of_file(tmp_path / name) == what.split()[0].removesuffix("'s")
 
 
 @pytest.mark.parametrize("what", NOTHING)

@@ -112,7 +112,7 @@ REFUSED = {
         r"layer 'a' must take the outputs of layers of the model, got 'b'",
     ),
     "no such use": (
-        functional([start(), called(dense("a"), "x")], ["x", 0, 0], ["a", 7, 0]), r"got use 7 of 'a'",
+        functional([start(), called(dense("a"), "x")], ["x", 0, 0], ["a", 7, 0]), r"got output 0 of use 7 of 'a'",
     ),
     "no such input": (functional([start(), called(dense("a"), "x")], ["y", 0, 0], ["a", 0, 0]), "a layer 'y', got"),
     "an input of another kind": (
