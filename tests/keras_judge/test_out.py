@@ -14,7 +14,10 @@ from tests.nn.layers.test_every_layer import make_network
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # of Keras' float32 to ours
 QUICK, MANY = 2, 30
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::nn.files.findings.ModelFileWarning", "ignore:Skipping variable loading"
+    "ignore::nn.files.findings.ModelFileWarning",
+    "ignore:Skipping variable loading",
+    "ignore:Explicitly requested dtype",  # of JAX, which has float32 alone
+    "ignore:__array__ implementation:DeprecationWarning",  # of Keras 3.15, by NumPy 2
 )
 
 
