@@ -79,13 +79,13 @@ def _turned(piece: Piece, places: Places) -> Places:
 
 def _with_bias(piece: Piece, places: Places) -> Places:
     """Add the bias ``[*places, out]``."""
-    shape, count = (1, places.channels, *places.sizes), len(places.sizes)
+    shape, count = (1, places.channels, *(int(size or 0) for size in places.sizes)), len(places.sizes)
     order = (count, *range(count))
 
     def first(b: HostArray) -> HostArray:
         return b.transpose(order).reshape(shape)
 
-    zeros = OnnxConstant("float32", tuple(int(size or 0) for size in shape), None)
+    zeros = OnnxConstant("float32", shape, None)
     conf = OnnxVertex("Add", constants={1: zeros}, trained=(1,))
     arrays = piece.arrays(input_1=changed(piece.weight("bias", 1), first))
     return places._replace(node=piece.add(conf, places.node, arrays, "bias"))
