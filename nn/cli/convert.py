@@ -20,7 +20,7 @@ from .models import add_lenient
 from .proof.inputs import random_runs, runs_of_file
 from .proof.proving import Proof, prove
 from .proof.report import as_json, as_text
-from .proof.sides import NetworkSide, Side, name_of_node
+from .proof.sides import NetworkSide, Side
 from .sources import ReadModel, add_source_arguments, read_source
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proo
         runs = runs_of_file(arguments.proof_inputs, names)
     else:
         runs = random_runs(network, (first, second), arguments.proof)
-    outputs = [name_of_node(network.conf.nodes[number]) for number in network.conf.output_nodes]
+    outputs = [network.conf.nodes[number].own_name for number in network.conf.output_nodes]
     return prove(first, second, outputs, runs, arguments.tolerance)
 
 

@@ -9,7 +9,6 @@ from nd.files.reading import ending_of
 from ..files.exchange import is_array_file
 from ..files.serializer import KERAS_ENDING, ONNX_ENDING
 from ..layers.base import LayerConf
-from .proof.sides import name_of_node
 
 if TYPE_CHECKING:
     from ..networks.network import Network
@@ -60,9 +59,7 @@ def _progress(network: Network) -> list[str]:
 def _training(network: Network) -> list[str]:
     """Return what only training needs: ONNX says how a network computes."""
     lost = []
-    layers = [
-        (name_of_node(node), node.conf.innermost) for node in network.conf.nodes if isinstance(node.conf, LayerConf)
-    ]
+    layers = [(node.own_name, node.conf.innermost) for node in network.conf.nodes if isinstance(node.conf, LayerConf)]
     for field, what in _OF_TRAINING.items():
         names = [name for name, layer in layers if getattr(layer, field, None)]
         if field == "drop_out":

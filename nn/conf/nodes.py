@@ -101,6 +101,11 @@ class NodeConf(NamedTuple):
     draw_index: int
     params_of: int | None = None
 
+    @property
+    def own_name(self) -> str:
+        """The name that the layer was given, else the node's."""
+        return getattr(self.conf, "name", None) or self.name
+
     def types(self, arriving: Sequence[InputType]) -> NodeTypes:
         """Return the types of the inputs, behind the preprocessor, and of the output; errors if they do not fit."""
         conf = self.conf

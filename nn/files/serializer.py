@@ -39,12 +39,10 @@ CONFIGURATION = "configuration.json"
 COEFFICIENTS = "coefficients.bin"
 NO_PARAMS = "noParams.marker"
 UPDATER_STATE = "updaterState.bin"
-
 NORMALIZER = "normalizer.bin"
-
 ONNX_ENDING, KERAS_ENDING = ".onnx", ".keras"
-"""Endings of names of such models."""
-OTHER_MODELS = (ONNX_ENDING, KERAS_ENDING)
+OTHER_MODELS = {ONNX_ENDING: ("a model of ONNX", "write_onnx"), KERAS_ENDING: ("a model of Keras", "write_keras")}
+"""Ending of names -> what is written, and what writes it."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
@@ -64,9 +62,8 @@ def write_model(
     network : MultiLayerNetwork or ComputationGraph
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
-        need not be seekable. Under names that end in ``.npz`` and ``.safetensors`` it is a file of named arrays, see
-        `nn.files.exchange`, in ``.onnx`` a model of ONNX, see `nn.onnx.write_onnx`, and in ``.keras`` one of Keras 3,
-        see `nn.keras.write_keras`.
+        need not be seekable. Names in ``.npz`` and ``.safetensors`` give a file of named arrays, see
+        `nn.files.exchange`, in ``.onnx`` and ``.keras`` a model, see `nn.onnx.write_onnx`, `nn.keras.write_keras`.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
@@ -96,16 +93,12 @@ def write_model(
     schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
-    if ending_of(path) == ONNX_ENDING:
-        _refuse_normalizer("a model of ONNX", path, normalizer)
-        late("write_onnx")(network, path, **settings)
+    if ending_of(path) in OTHER_MODELS:
+        what, function = OTHER_MODELS[ending_of(path)]
+        _refuse_normalizer(what, path, normalizer)
+        late(function)(network, path, **settings)
         return
-    types = {"input_types": settings.pop("input_types", None)} if ending_of(path) == KERAS_ENDING else {}
     refuse_settings(path, settings)
-    if types:
-        _refuse_normalizer("a model of Keras", path, normalizer)
-        late("write_keras")(network, path, **types)
-        return
     if is_array_file(path):
         _refuse_normalizer("a file of named arrays", path, normalizer)
         write_array_file(network, path, save_updater)  # type: ignore[arg-type]

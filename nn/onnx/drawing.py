@@ -17,7 +17,7 @@ from .draft import OnnxDraft
 from .out import COUNTS, PREPROCESSORS, VERTICES, layer_written, part_writer
 from .out.masks import mask_behind, mask_behind_preprocessor, mask_behind_vertex
 from .out.node_draft import NodeDraft, NotInOnnx, SizesUnknown
-from .signature import EXAMPLES, Shape, shape_of, steps_of
+from .signature import EXAMPLES, Shape, shape_of, steps_of, type_of
 
 if TYPE_CHECKING:
     from ..networks.network import Network
@@ -87,7 +87,7 @@ class Drawing:
             first = len(self.draft.nodes)
             tensor = self._drawn(number, node)
             seen = number in self.conf.output_nodes and channels_last(formats.behind[number])
-            named = tensor if seen else self.draft.rename(tensor, self._name_of(node), first)
+            named = tensor if seen else self.draft.rename(tensor, node.own_name, first)
             self._tensors[Source(number)] = named
             if self._has_examples(node):
                 self._of_examples.add(Source(number))
@@ -97,9 +97,7 @@ class Drawing:
                 f"{len(self.refused)} that it cannot: {'; '.join(self.refused)}."
             )
         for number, kind in zip(self.conf.output_nodes, formats.outputs, strict=True):
-            self.outputs.append(
-                self._as_seen(self._tensors[Source(number)], kind, self._name_of(self.conf.nodes[number]))
-            )
+            self.outputs.append(self._as_seen(self._tensors[Source(number)], kind, self.conf.nodes[number].own_name))
 
     def output_shapes(self) -> list[list[int | str | None] | None]:
         """Return the shapes of the outputs as users see them, None for what is not known."""
@@ -165,7 +163,7 @@ class Drawing:
         before, masks = node.preprocessor, tuple(self._masks.get(source) for source in node.inputs)
         if before is not None:
             draft = self._node_draft(number, node, before, inputs)
-            draft = replace(draft, types=tuple(self._type_of(source) for source in node.inputs))
+            draft = replace(draft, types=tuple(type_of(source, self._of_inputs, self.types) for source in node.inputs))
             inputs = (part_writer(PREPROCESSORS, before)(draft),)
             masks = (mask_behind_preprocessor(draft),)
         layer = replace(self._node_draft(number, node, node.conf, inputs), masks=masks)
@@ -185,7 +183,7 @@ class Drawing:
         of_inputs = {name: self._masks.get(Source(-1 - place)) for place, name in enumerate(self.conf.input_names)}
         masked = {name: mask for name, mask in of_inputs.items() if mask is not None}
         params = {name: nd.to_host(view) for name, view in self._layout.views_of(number, self._vector).items()}
-        name = self._name_of(node)
+        name = node.own_name
         given = NodeDraft(self.draft, name, conf, params, inputs, types, masks, counts, named, masked)
         return self.draft_of(number, node, given)
 
@@ -199,16 +197,6 @@ class Drawing:
 
     def _no_examples(self) -> str:
         raise NotInOnnx("nothing tells how many examples there are")
-
-    def _name_of(self, node: NodeConf) -> str:
-        return getattr(node.conf, "name", None) or node.name
-
-    def _type_of(self, source: Source) -> InputType | None:
-        """Return the type of what a source gives, the channels first."""
-        if source.node < 0:
-            kind = self._of_inputs[-1 - source.node]
-            return None if kind is None else kind.computed
-        return None if self.types is None else self.types[source.node].outputs[source.output]
 
     def _channels_first(self, tensor: str, number: int, rank: int) -> str:
         kind = self.conf.formats.inputs[number]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError
 
-from ..conf.nodes import NetworkConfiguration, NodeConf, Source
+from ..conf.nodes import NetworkConfiguration, NodeConf, NodeTypes, Source
 from ..layers.base import LayerConf
 from ..terms.data_formats import IMAGES, ROWS, SERIES, VOLUMES, arranged, channels_last
 from ..terms.input_type import FeedForwardType, InputType, RecurrentType
@@ -40,6 +40,19 @@ def types_of(conf: NetworkConfiguration, given: Sequence[InputType | None]) -> l
             "that the network knows."
         )
     return [kind or other or _told(conf, number) for number, (kind, other) in enumerate(zip(own, given, strict=True))]
+
+
+def type_of(
+    source: Source, of_inputs: Sequence[InputType | None], types: Sequence[NodeTypes] | None
+) -> InputType | None:
+    """Return the type of what a source gives, the channels first; types are those of all nodes, where they are known.
+
+    `of_inputs` are those of the network's inputs, as users see them.
+    """
+    if source.node < 0:
+        kind = of_inputs[-1 - source.node]
+        return None if kind is None else kind.computed
+    return None if types is None else types[source.node].outputs[source.output]
 
 
 def shape_of(conf: NetworkConfiguration, number: int, kind: InputType | None) -> Shape:

@@ -10,7 +10,6 @@ import nd
 from nd.typing import HostArray
 
 if TYPE_CHECKING:
-    from ...conf.nodes import NodeConf
     from ...networks.network import Network
 
 
@@ -68,7 +67,7 @@ class NetworkSide(Side):
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        names = [name_of_node(node) for node in network.conf.nodes]
+        names = [node.own_name for node in network.conf.nodes]
         counts = Counter(names)
         self.all_names = [name if counts[name] == 1 else "" for name in names]
         """Of the nodes; "" where several have the same."""
@@ -88,8 +87,3 @@ class NetworkSide(Side):
             if name and name in wanted
         }
         return Results([nd.to_host(array) for array in several], named)
-
-
-def name_of_node(node: NodeConf) -> str:
-    """Return the name that a layer or vertex has in files: its own, of a chain's layer without one its number."""
-    return getattr(node.conf, "name", None) or node.name

@@ -7,9 +7,9 @@ windows over such arrays alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ...conf.parts_by_class import function_for
 from .node import Node, NotInKeras
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LAYERS: Mapping[str, str] = {
     "IdentityLayer": "dense:nothing",
     "LSTM": "recurrent:recurrent",
     "LastTimeStep": "recurrent:last_time_step",
-    "LossLayer": "dense:loss",
+    "LossLayer": "dense:activation",
     "MaskLayer": "dense:nothing",
     "OCNNOutputLayer": "dense:one_class",
     "OutputLayer": "dense:dense",
@@ -121,12 +121,7 @@ MISSING: Mapping[str, str] = {
 
 def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
     """Return the function that writes a part; None where there is none, as for classes of one's own."""
-    kind = type(part)
-    if kind.__name__ not in table or kind.__module__.partition(".")[0] not in ("nn", "nd"):
-        return None
-    module, name = table[kind.__name__].split(":")
-    function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
-    return function
+    return function_for(part, table, __name__)
 
 
 def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:

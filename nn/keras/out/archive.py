@@ -7,11 +7,12 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from nd.extras import optional
 from nd.files.zips import ZipFile
+from nd.typing import HostArray
 
 from .draft import MERGING, Config, DraftLayer, KerasDraft, Value, in_keras_order, serialized
 
@@ -111,12 +112,17 @@ def _hdf5(layers: Mapping[str, DraftLayer], order: Sequence[str], model: str) ->
             counts[key] += 1
             path = f"layers/{key}" if counts[key] == 1 else f"layers/{key}_{counts[key] - 1}"
             file.create_group(f"{path}/vars").attrs["name"] = name
-            for part, arrays in layer.weights.items():
-                group = file.require_group("/".join(filter(None, (path, part, "vars"))))
-                for number, array in enumerate(arrays):
-                    group.create_dataset(str(number), data=array)
+            for place, array in _placed(layer):
+                file.create_dataset(f"{path}/{place}", data=array)
         file.create_group("vars").attrs["name"] = model
     return content.getvalue()
+
+
+def _placed(layer: DraftLayer) -> Iterator[tuple[str, HostArray]]:
+    """Yield a layer's weights, and their paths in it."""
+    for part, arrays in layer.weights.items():
+        for number, array in enumerate(arrays):
+            yield "/".join(filter(None, (part, "vars", str(number)))), array
 
 
 def _snake_case(name: str) -> str:

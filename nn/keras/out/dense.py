@@ -6,7 +6,7 @@ from nd.activations import Identity, get_activation
 
 from ...layers.pretraining.rbm import HIDDEN_UNITS
 from .activations import LAST, activated, softmax_axis, with_activation
-from .draft import Value
+from .draft import Config, Value
 from .node import Node
 from .settings import of_params
 
@@ -49,12 +49,7 @@ def dense_of_steps(node: Node) -> Value:
 
 
 def activation(node: Node) -> Value:
-    """ActivationLayer."""
-    return activated(node, node.conf.activation, node.x, softmax_axis(node.conf, node.x), "")
-
-
-def loss(node: Node) -> Value:
-    """LossLayer: a softmax goes along the last axis."""
+    """ActivationLayer and LossLayer."""
     return activated(node, node.conf.activation, node.x, softmax_axis(node.conf, node.x), "")
 
 
@@ -94,7 +89,7 @@ def element_wise_multiplication(node: Node) -> Value:
     """ElementWiseMultiplicationLayer: EinsumDense of a vector."""
     weights = [node.params["W"].reshape(-1), node.params["b"].reshape(-1)]
     size = int(weights[0].size)
-    settings = {"equation": "...x,x->...x", "output_shape": [size], "bias_axes": "x"}
+    settings: Config = {"equation": "...x,x->...x", "output_shape": [size], "bias_axes": "x"}
     return with_activation(node, "EinsumDense", weights=weights, axis=LAST, **settings, **of_params(node, "", ""))
 
 
@@ -117,7 +112,7 @@ def nothing(node: Node) -> Value:
     return node.x
 
 
-def _units(node: Node, name: str) -> dict[str, object]:
+def _units(node: Node, name: str) -> Config:
     return {"units": int(node.params[name].shape[1]), "use_bias": "b" in node.params, **of_params(node)}
 
 

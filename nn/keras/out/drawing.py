@@ -10,7 +10,7 @@ from nd import ConfigurationError
 
 from ...conf.nodes import NodeConf, Source
 from ...layers.base import LayerConf
-from ...onnx.signature import shape_of, types_of
+from ...onnx.signature import shape_of, type_of, types_of
 from ...terms.data_formats import channels_last
 from ...terms.input_type import InputType, RecurrentType
 from . import PREPROCESSORS, VERTICES, layer_written, part_writer
@@ -64,7 +64,7 @@ class Drawing:
             if (value.of_steps or others) and Source(number) not in self._doubtful:
                 what = f"{OTHER_EXAMPLES}, and this output has others" if others else f"{NO_ROWS}, as this output is"
                 self.refused.append(f"{node.label}: {what}")
-            self.outputs.append(self._as_seen(value, kind, self._name_of(node)))
+            self.outputs.append(self._as_seen(value, kind, node.own_name))
         if self.refused:
             raise ConfigurationError(
                 "save: Keras must be able to say every part of the network, got "
@@ -97,7 +97,7 @@ class Drawing:
                 before = len(self.draft.layers)
                 value = self._part(number, node, part, values)
                 made = list(self.draft.layers)[before:]
-                parts.append(self.draft.renamed(value, self._name_of(node), made))
+                parts.append(self.draft.renamed(value, node.own_name, made))
                 shared = shared or self.draft.made
             self._made[number] = shared
             return tuple(parts)
@@ -118,7 +118,7 @@ class Drawing:
     def _layer(self, number: int, node: NodeConf, inputs: tuple[Value, ...]) -> Value:
         before = node.preprocessor
         if before is not None:
-            types = [self._type_of(source) for source in node.inputs]
+            types = [type_of(source, self._of_inputs, self.types) for source in node.inputs]
             draft = self._node(number, node, before, inputs, types)
             inputs = (part_writer(PREPROCESSORS, before)(draft),)
         return layer_written(self._node(number, node, node.conf, inputs))
@@ -131,17 +131,7 @@ class Drawing:
             types = tuple(self.types[number].inputs) if self.types else (None,) * len(inputs)
         params = {name: nd.to_host(view) for name, view in self._layout.views_of(number, self._vector).items()}
         steps = {name: _steps(kind) for name, kind in zip(self.conf.input_names, self._of_inputs, strict=True)}
-        return Node(self.draft, self._name_of(node), conf, params, inputs, tuple(types), steps_of=steps)
-
-    def _name_of(self, node: NodeConf) -> str:
-        return getattr(node.conf, "name", None) or node.name
-
-    def _type_of(self, source: Source) -> InputType | None:
-        """Return the type of what a source gives, the channels first."""
-        if source.node < 0:
-            kind = self._of_inputs[-1 - source.node]
-            return None if kind is None else kind.computed
-        return None if self.types is None else self.types[source.node].outputs[source.output]
+        return Node(self.draft, node.own_name, conf, params, inputs, tuple(types), steps_of=steps)
 
     @staticmethod
     def _is_turned(kind: str | None, value: Value) -> bool:

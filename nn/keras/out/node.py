@@ -101,7 +101,8 @@ class Node:
 
     def around(self, conf: Any, params: Mapping[str, HostArray], *inputs: Value, **settings: Any) -> Node:
         """Return the same node with another layer in it, one that it wraps; `settings` are other attributes."""
-        return replace(self, conf=conf, params=params, inputs=inputs or self.inputs, **settings)
+        changed = {"conf": conf, "params": params, "inputs": inputs or self.inputs} | settings
+        return replace(self, **changed)
 
     def lose(self, what: str) -> None:
         """Note what the file has no place for."""

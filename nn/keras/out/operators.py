@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .draft import Value
+from .draft import Config, Value
 from .node import Node
 from .vertices import keras_axis
 
@@ -88,7 +88,7 @@ def _gather(node: Node, conf: Any) -> Value:
     table = node.params.get("input_0", _constant(node, 0))
     if table is None or table.ndim != 2 or int(conf.attributes.get("axis", 0)):
         node.refuse("no layer of Keras says a Gather, but of the rows of a table")
-    sizes = {"input_dim": int(table.shape[0]), "output_dim": int(table.shape[1])}
+    sizes: Config = {"input_dim": int(table.shape[0]), "output_dim": int(table.shape[1])}
     rows = node.add("Embedding", node.channels_first(node.x), axes=1, weights=[table], mask_zero=False, **sizes)
     return node.channels_last(rows)
 

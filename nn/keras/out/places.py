@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .draft import Value
+from .draft import Config, Value
 from .node import Node
 from .windows import bordered, cropped, dimensions
 
@@ -23,7 +23,7 @@ def upsampling(node: Node) -> Value:
     """Upsampling1D, Upsampling2D and Upsampling3D: UpSampling."""
     factors = node.conf.size
     size = int(factors[0]) if len(factors) == 1 else dimensions(factors)
-    settings = {} if len(factors) == 1 else {"data_format": "channels_last"}
+    settings: Config = {} if len(factors) == 1 else {"data_format": "channels_last"}
     settings |= {"interpolation": "nearest"} if len(factors) == 2 else {}
     return node.add(f"UpSampling{len(factors)}D", size=size, **settings)
 

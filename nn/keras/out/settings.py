@@ -31,7 +31,8 @@ def of_params(
     W : str
         Our name of the kernel.
     """
-    conf, config = node.conf, {}
+    conf = node.conf
+    config: Config = {}
     if getattr(conf, "weight_noise", None) is not None:
         node.lose(f"its weight noise, a {type(conf.weight_noise).__name__}")
     if kernel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...layers.pooling.window_masks import window_mode
-from .draft import Value
+from .draft import Config, Value
 from .node import Node
 
 Sizes = tuple[int, ...]
@@ -37,7 +37,8 @@ def _around(
     if not any(before) and not any(after):
         return x
     pairs = [[int(first), int(last)] for first, last in zip(before, after, strict=True)]
-    return node.add(f"{kind}{len(pairs)}D", x, part=part, **{setting: pairs if len(pairs) > 1 else pairs[0]})
+    config: Config = {setting: pairs if len(pairs) > 1 else pairs[0]}
+    return node.add(f"{kind}{len(pairs)}D", x, part=part, **config)
 
 
 def padded_input(node: Node, kernel: Sizes, dilation: Sizes) -> tuple[Value, str]:
@@ -58,5 +59,5 @@ def thinned(node: Node, x: Value, stride: Sizes, part: str = "stride") -> Value:
     if set(stride) == {1}:
         return x
     ones = [1] * len(stride)
-    settings = {"pool_size": ones, "strides": dimensions(stride), "padding": "valid"}
+    settings: Config = {"pool_size": ones, "strides": dimensions(stride), "padding": "valid"}
     return node.add(f"MaxPooling{len(stride)}D", x, part=part, **settings)

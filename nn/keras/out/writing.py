@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import nd
 from nd.arguments import checked
@@ -11,6 +12,7 @@ from nd.extras import optional
 from nd.files.writing import FileKind, Target, check_ending, replacing
 
 from ...files.findings import ModelFileWarning
+from ...files.serializer import refuse_settings
 from ...networks.multilayer import MultiLayerNetwork
 from ...networks.network import Network
 from ...terms.input_type import InputType
@@ -22,7 +24,9 @@ KERAS_FILE = FileKind("a model of Keras", (".keras",))
 
 
 @checked
-def write_keras(network: Network, path: Target, input_types: Sequence[InputType | None] | None = None) -> None:
+def write_keras(
+    network: Network, path: Target, input_types: Sequence[InputType | None] | None = None, **settings: Any
+) -> None:
     """Write a network as a file of Keras 3, which `network.save` does under names that end in ``.keras``.
 
     Parameters
@@ -33,6 +37,8 @@ def write_keras(network: Network, path: Target, input_types: Sequence[InputType 
     input_types : sequence of InputType or None, optional
         One for each input, of networks whose configuration has none, as those of Java's files: where a layer cannot be
         said without sizes.
+    **settings
+        Of files of other kinds, which are refused.
 
     Raises
     ------
@@ -55,17 +61,18 @@ def write_keras(network: Network, path: Target, input_types: Sequence[InputType 
     ``saving_lib``.
     """
     check_ending("save", path, KERAS_FILE)
+    refuse_settings(path, settings)
     optional("save", "h5py", "h5py", "keras")
     with network.lock, nd.use_backend(network.backend):
         drawing = Drawing(network, input_types)
         drawing.draw()
-        settings = {
+        described = {
             "name": type(network).__name__,
             "is_chain": isinstance(network, MultiLayerNetwork),
             "compile_config": compile_config(drawing),
         }
     with replacing("save", path, KERAS_FILE) as file:
-        write_model(file, drawing.draft, drawing.inputs, drawing.outputs, settings)
+        write_model(file, drawing.draft, drawing.inputs, drawing.outputs, described)
     if drawing.draft.lost:
         warnings.warn(
             f"save: Keras has no place for {len(drawing.draft.lost)} settings of the network's training, and the file "

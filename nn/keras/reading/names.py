@@ -23,6 +23,7 @@ WEIGHTS: dict[str, tuple[str, ...]] = {
     "Dense": _CONVOLUTION,
     "DepthwiseConv1D": _CONVOLUTION,
     "DepthwiseConv2D": _CONVOLUTION,
+    "EinsumDense": _CONVOLUTION,
     "Embedding": ("embeddings",),
     "GRU": _RECURRENT,
     "GRUCell": _RECURRENT,

@@ -6,9 +6,9 @@ Each takes a `NodeDraft` and returns the name of the tensor that is its activati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
+from ...conf.parts_by_class import function_for
 from .masks import over_activations
 from .node_draft import NodeDraft, NotInOnnx
 
@@ -122,12 +122,7 @@ MISSING: Mapping[str, str] = {}
 
 def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
     """Return the function that writes a part; None where there is none, as for classes of one's own."""
-    kind = type(part)
-    if kind.__name__ not in table or kind.__module__.partition(".")[0] not in ("nn", "nd"):
-        return None
-    module, name = table[kind.__name__].split(":")
-    function: Callable[..., Any] = getattr(import_module(f".{module}", __name__), name)
-    return function
+    return function_for(part, table, __name__)
 
 
 def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:
