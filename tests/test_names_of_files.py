@@ -151,7 +151,8 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
         "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/files/hdf5.py",
         "nn/cli/convert.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
-        "nn/files/archive.py", "nn/keras/out/writing.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py",
+        "nn/files/archive.py", "nn/keras/out/writing.py", "nn/onnx/writing.py", "nn/pictures/files.py",
+        "nn/trace/page.py",
         "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",
     }, "a new writer: give it a line in WRITERS, if it is public"  # fmt: skip
 

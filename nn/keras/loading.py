@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nd import FormatError, NdError
+from nd.arguments import checked
 from nd.files.reading import Source, raised_by_others
 
 from ..networks.network import Network
@@ -15,6 +16,7 @@ _DAMAGE = (
 """The errors of following settings that do not fit together."""
 
 
+@checked
 def keras_graph_of(source: Source, configuration: Source | None = None, isolated: bool = True) -> Network:
     """Return a model of Keras as a network that computes the same: a MultiLayerNetwork where it is a chain.
 
