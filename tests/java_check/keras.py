@@ -109,11 +109,11 @@ def javas_outcome(case: Case, folder: Path) -> str:
 def our_outcome(case: Case) -> str:
     """Return what this library does with a case."""
     import nd
-    import nn
     from nd import ConfigurationError
+    from nn.keras import graph_of
 
     try:
-        net = nn.load(case.path)
+        net = graph_of(case.path, isolated=False)
     except ConfigurationError as error:
         return f"refused: {error}"
     if not case.inputs:

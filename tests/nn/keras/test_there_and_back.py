@@ -11,6 +11,7 @@ from tests.networks_of_all_kinds import KINDS
 CLOSE = 1e-6
 """Of the largest number of an output, and of 1 where that is smaller."""
 QUICK, MANY = 4, 60
+pytestmark = pytest.mark.filterwarnings("ignore::nn.files.findings.ModelFileWarning")  # of settings of training
 
 
 def outputs_of(net, features):
