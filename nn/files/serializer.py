@@ -41,8 +41,11 @@ NO_PARAMS = "noParams.marker"
 UPDATER_STATE = "updaterState.bin"
 NORMALIZER = "normalizer.bin"
 ONNX_ENDING, KERAS_ENDING = ".onnx", ".keras"
-OTHER_MODELS = {ONNX_ENDING: ("a model of ONNX", "write_onnx"), KERAS_ENDING: ("a model of Keras", "write_keras")}
-"""Ending of names -> what is written, and what writes it."""
+OTHER_MODELS = {
+    KERAS_ENDING: ("a model of Keras", lambda: late("write_keras")),
+    ONNX_ENDING: ("a model of ONNX", lambda: late("write_onnx")),
+}
+"""Ending of names -> what is written, and what returns its writer."""
 
 _MOST_NORMALIZER = 64 << 20  # bytes
 _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
@@ -94,9 +97,9 @@ def write_model(
     where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
     if ending_of(path) in OTHER_MODELS:
-        what, function = OTHER_MODELS[ending_of(path)]
+        what, writer = OTHER_MODELS[ending_of(path)]
         _refuse_normalizer(what, path, normalizer)
-        late(function)(network, path, **settings)
+        writer()(network, path, **settings)
         return
     refuse_settings(path, settings)
     if is_array_file(path):

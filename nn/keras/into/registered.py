@@ -91,8 +91,8 @@ def _converted(piece: Piece, name: str, function: Function) -> Value:
         settled, behind = ready.in_format(label, tag)
         out = settled.output_type(label, types[0])
     else:
-        ready, behind = conf.with_inputs(label, types).in_format(label, tag)
-        out = ready.output_type(label, types)
+        vertex, behind = conf.with_inputs(label, types).in_format(label, tag)
+        out = vertex.output_type(label, types)
     readers = {key: _reader(array) for key, array in arrays.items()}
     node = piece.add(conf, [value.node for value in piece.values], readers)
     return piece.give(node, arranged(out.shape, behind), behind)

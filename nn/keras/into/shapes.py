@@ -68,11 +68,11 @@ def reshaped(piece: Piece, value: Value, shape: tuple[int, ...], part: str = "")
         return piece.give(node, shape)
     if len(shape) == 1 and value.data_format and len(value.shape) in (3, 4) and None not in value.shape:
         last = channels_last(value.data_format)
-        channels, *places = (value.shape[-1], *value.shape[:-1]) if last else value.shape
-        if len(places) == 2:
-            conf: Any = CnnToFeedForwardPreProcessor(*places, channels, value.data_format)
+        sizes: tuple[Any, ...] = value.shape if last else (*value.shape[1:], value.shape[0])
+        if len(sizes) == 3:
+            conf: Any = CnnToFeedForwardPreProcessor(sizes[0], sizes[1], sizes[2], value.data_format)
         else:
-            conf = Cnn3DToFeedForwardPreProcessor(*places, channels, not last)
+            conf = Cnn3DToFeedForwardPreProcessor(sizes[0], sizes[1], sizes[2], sizes[3], not last)
         return piece.give(piece.add(PreprocessorVertex(conf), value.node, part=part), shape)
     tag = piece.format_behind(len(shape) - 1)
     if tag is None and channels_last(value.data_format) and len(shape) == len(value.shape):
