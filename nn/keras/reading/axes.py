@@ -155,7 +155,7 @@ def _joined(arrays: list[_Turned], first: bool = False) -> _Turned:
 
     def read() -> HostArray:
         with nd.use_backend("numpy"):
-            return nd.concat([nd.create(array.read()) for array in arrays], axis=axis)
+            return nd.to_host(nd.concat([nd.create(array.read()) for array in arrays], axis=axis))
 
     return _Turned(tuple(shape), read)
 
@@ -183,7 +183,8 @@ def _of_cudnn(class_name: str, arrays: list[_Turned]) -> list[_Turned]:
         def read() -> HostArray:
             parts = [array.read()[:, at * units : (at + 1) * units] for at in range(gates)]
             with nd.use_backend("numpy"):
-                return nd.concat([nd.create(part.T.reshape((rows, units), order="F")) for part in parts], axis=-1)
+                turned = [nd.create(part.T.reshape((rows, units), order="F")) for part in parts]
+                return nd.to_host(nd.concat(turned, axis=-1))
 
         return read
 
