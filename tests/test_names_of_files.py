@@ -27,7 +27,7 @@ BEGINS = {
     ".bin": b"", ".binaryproto": b"", ".caffemodel": b"\x0a\x01n", ".h5": b"\x89HDF", ".hdf5": b"\x89HDF",
     ".prototxt": b'name: "n"', ".solverstate": b"\x08\x01", ".csv": b"", ".dot": b"digraph",
     ".gv": b"digraph", ".htm": b"<!DOCTYPE", ".html": b"<!DOCTYPE", ".npy": b"\x93NUMPY", ".npz": b"PK",
-    ".json": b"{", ".onnx": b"\x08\x0a", ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
+    ".json": b"{", ".keras": b"PK", ".onnx": b"\x08\x0a", ".safetensors": b"", ".svg": b"<svg", ".tsv": b"",
     ".txt": b"", ".zip": b"PK", "": b"", ".best": b"",
 }  # fmt: skip
 """Ending -> how such a file begins."""
@@ -76,7 +76,7 @@ def proof(path, net):
         raise nd.ConfigurationError("the command has said why, with the ending")
 
 
-MODEL = (".npz", ".onnx", ".safetensors", ".zip", *UNKNOWN)
+MODEL = (".keras", ".npz", ".onnx", ".safetensors", ".zip", *UNKNOWN)
 WRITERS = {
     "CollectScoresIterationListener.exportScores": (
         lambda path, net: CollectScoresIterationListener().exportScores(path), (".csv", ".tsv", ".txt", *UNKNOWN)
@@ -106,7 +106,7 @@ WRITERS = {
     "net.save_checkpoint": (lambda path, net: net.save_checkpoint(path), (".zip", *UNKNOWN)),
     "net.to_computation_graph().save": (lambda path, net: net.to_computation_graph().save(path), MODEL),
     "python -m nn convert": (
-        lambda path, net: command("convert", path, net), (".bin", ".npz", ".onnx", ".safetensors", ".zip")
+        lambda path, net: command("convert", path, net), (".bin", ".keras", ".npz", ".onnx", ".safetensors", ".zip")
     ),
     "python -m nn convert --json": (lambda path, net: proof(path, net), (".json", *UNKNOWN)),
     "python -m nn picture": (lambda path, net: command("picture", path, net), (".dot", ".gv", ".svg")),
@@ -151,7 +151,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
         "nd/dataset/normalizers/files.py", "nd/dataset/storage.py",
         "nd/files/archives.py", "nd/files/npy.py", "nd/serde.py", "nn/caffe/files.py", "nn/files/hdf5.py",
         "nn/cli/convert.py", "nn/cli/predict.py", "nn/dl4j/listeners.py",
-        "nn/files/archive.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py",
+        "nn/files/archive.py", "nn/keras/out/writing.py", "nn/onnx/writing.py", "nn/pictures/files.py", "nn/trace/page.py",
         "optimize/listeners/checkpoint_folder.py", "optimize/listeners/html_report.py",
     }, "a new writer: give it a line in WRITERS, if it is public"  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_every_file_of_the_library_is_written_as_one_of_a_kind():
 def test_a_refusal_says_what_to_do(net, tmp_path):
     for ending, remedy in {
         ".json": r"a text of JSON\. The configuration alone is net\.conf\.to_json\(\)\. Name it '.*net\.zip'",
-        ".h5": r"a file of HDF5, Keras's\. Name it '.*net\.zip'\.$",
+        ".h5": r"a file of HDF5, Keras's\. A model of Keras 3 is written by net\.save under \.keras\. Name it",
         ".pkl": r"a pickle of Python's\. A pickle is written by pickle\.dump\(net, file\)",
         ".pt": r"a model of PyTorch\. What PyTorch's programs read of it is written by net\.save under \.safetensors",
     }.items():

@@ -104,7 +104,12 @@ def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
         write_onnx(network, out, **({} if arguments.opset is None else {"opset": arguments.opset}))
     else:
         kept = None if is_array_file(out) or ending == KERAS_ENDING else normalizer
-        network.save(out, save_updater=not arguments.no_updater, normalizer=kept)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            network.save(out, save_updater=not arguments.no_updater, normalizer=kept)
+        for warning in told:
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+        lost += [str(warning.message) for warning in told if ending == KERAS_ENDING]
     for note in source.notes:
         warnings.warn(f"{arguments.model}: {note}", stacklevel=2)
     if lost:

@@ -51,6 +51,7 @@ MODEL_ZIP = FileKind(
         ".json": "The configuration alone is net.conf.to_json(). ",
         ".npz": "A file of named arrays is written by net.save. ",
         ".safetensors": "A file of named arrays is written by net.save. ",
+        **dict.fromkeys((".h5", ".hdf5"), "A model of Keras 3 is written by net.save under .keras. "),
         **dict.fromkeys((".joblib", ".pickle", ".pkl"), "A pickle is written by pickle.dump(net, file). "),
         **dict.fromkeys(
             (".pt", ".pt2", ".pth"), "What PyTorch's programs read of it is written by net.save under .safetensors. "

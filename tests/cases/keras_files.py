@@ -19,11 +19,11 @@ ACTIVATIONS = {"fc1": "relu", "fc2": "softmax"}
 
 def model_config(class_name="Dense"):
     """Return the configuration; its second layer may be of another class."""
-    layers = []
+    given = {"batch_input_shape": [None, SIZES[0]], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
+    layers: list = [{"class_name": "InputLayer", "config": given}]
     for (name, activation), units, kind in zip(ACTIVATIONS.items(), SIZES[1:], ("Dense", class_name), strict=True):
         config = {"name": name, "trainable": True, "dtype": "float32", "units": units, "activation": activation}
         layers.append({"class_name": kind, "config": config | {"use_bias": True}})
-    layers[0]["config"]["batch_input_shape"] = [None, SIZES[0]]
     return {"class_name": "Sequential", "config": {"name": "small", "layers": layers}, "keras_version": "2.4.0"}
 
 

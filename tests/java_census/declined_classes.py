@@ -58,7 +58,7 @@ DECLINED_CLASSES = {
     "deeplearning4j.nn.layers.recurrent.FwdPassReturn": "What Java's recurrent layers keep for the backward pass.",
     "deeplearning4j.nn.layers.recurrent.LSTMHelper*": _CUDNN,
     "deeplearning4j.nn.layers.samediff.*": _SAME_DIFF,
-    "deeplearning4j.nn.modelimport.*": "Keras import.",
+    "deeplearning4j.nn.modelimport.*": "Keras import: nn.load reads files of Keras, nn.keras.register_layer others.",
     "deeplearning4j.nn.params.*": _PARAMETERS,
     "deeplearning4j.nn.updater.LayerUpdater": "Updates one layer inside of Java.",
     "deeplearning4j.nn.updater.Updater*": "A block of the updater inside of Java.",

@@ -18,7 +18,7 @@ from types import ModuleType
 
 from tests.source_files import ROOT
 
-from . import caffe, graphs, noise, ours, pretrained, report, series, theirs
+from . import caffe, graphs, keras, noise, ours, pretrained, report, series, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -78,6 +78,16 @@ def built_by_java(
     return judge(results, family.TOLERANCES, faults_of(release, FAULTS))
 
 
+def models_of_keras(programs: Programs, folder: Path) -> list[str]:
+    """Have Java import models of Keras, where they are; return what is wrong."""
+    reference = Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "keras"
+    if not reference.is_dir():
+        print(f"models of Keras are not at {reference}: set ND_REFERENCE_DIR")
+        return []
+    with timed("Java imports models of Keras, and so does this library"):
+        return keras.check(programs, folder, reference)
+
+
 def tests_with_java(programs: Programs) -> int:
     """Run the tests that ask for Deeplearning4j's jars; return pytest's exit status."""
     command = [sys.executable, "-m", "pytest", "-m", "slow or not slow", "--needing=java_class_path", "tests/nn/cli"]
@@ -115,6 +125,7 @@ def check(release: str, folder: Path) -> int:
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)
     failures += [failure for verdict in verdicts for failure in verdict.failures]
+    failures += models_of_keras(programs, folder / "keras")
     failures += ["tests that run Java failed, see above"] * bool(tests_with_java(programs))
     print(report.failures(failures))
     return len(failures)

@@ -12,6 +12,10 @@ from typing import NamedTuple
 import h5py
 import numpy as np
 
+from tests.source_files import ROOT
+
+from .maven import Programs
+
 PROGRAM = "KerasImports"
 TOLERANCE = 1e-5
 """Of Keras' largest number, and of 1 where that is smaller."""
@@ -27,11 +31,10 @@ class Case(NamedTuple):
         A model (.h5), or a configuration (.json).
     is_sequential : bool
     inputs, outputs : tuple of array
-        In the axes of the file; none of a configuration. Deeplearning4j's files have outputs of training too, in which
-        dropout has its part: these are those of inference.
+        In the axes of the file; none of a configuration. What Deeplearning4j's files call outputs are labels.
     is_drawn_plainly : bool
-        Java reads a copy without orthogonal initialisers, which its operation may never end to draw; the weights of
-        the file take the place of what is drawn.
+        Java reads a copy without orthogonal initialisers: of 50 units it did not end drawing them, in minutes. The
+        weights of the file take the place of what is drawn.
     """
 
     name: str
@@ -50,12 +53,7 @@ def cases(reference: Path) -> list[Case]:
         path for path in sorted(reference.glob("dl4j/*/*_config.json"))
         if not path.with_name(path.name.replace("_config.json", "_model.h5")).exists()
     ]  # fmt: skip
-    plainly = [
-        case._replace(name=f"{case.name}, drawn plainly", is_drawn_plainly=True)
-        for case in models
-        if b"Orthogonal" in case.path.read_bytes()
-    ]
-    return zoo + models + plainly + [Case(path.stem, path, _is_sequential(path.read_text())) for path in alone]
+    return zoo + models + [Case(path.stem, path, _is_sequential(path.read_text())) for path in alone]
 
 
 def _of_zoo(path: Path) -> Case:
@@ -68,7 +66,8 @@ def _with_outputs(path: Path) -> Case:
     name = path.name.removesuffix("_model.h5")
     with h5py.File(path) as file, h5py.File(path.with_name(f"{name}_inputs_and_outputs.h5")) as arrays:
         inputs, outputs = (tuple(part[()] for part in arrays[kind].values()) for kind in ("inputs", "predictions"))
-        return Case(name, path, _is_sequential(_text(file)), inputs, outputs)
+        plainly = "Orthogonal" in _text(file)
+        return Case(name, path, _is_sequential(_text(file)), inputs, outputs, plainly)
 
 
 def _text(file: h5py.File) -> str:
@@ -111,7 +110,7 @@ def our_outcome(case: Case) -> str:
     """Return what this library does with a case."""
     import nd
     import nn
-    from nd.exceptions import ConfigurationError
+    from nd import ConfigurationError
 
     try:
         net = nn.load(case.path)
@@ -135,3 +134,50 @@ def verdict(case: Case, got: Sequence[np.ndarray]) -> str:
         for ours, keras in zip(got, case.outputs, strict=True)
     )
     return "agrees" if worst <= TOLERANCE else f"differs by {worst:.0e}"
+
+
+# ---- the page
+
+
+PAGE = ROOT / "docs" / "keras_java.md"
+FIRST = "<!-- outcomes -->"
+REASONS = {
+    "Keras major version has to be either 1 or 2": "refuses Keras 3",
+    "java.lang.String cannot be cast to class java.util.List": "refuses Keras 3: cannot read the names of its inputs",
+}
+"""A part of what Java says -> what the page says."""
+
+
+def short(outcome: str) -> str:
+    """Return what the page says of an outcome."""
+    return next((text for part, text in REASONS.items() if part in outcome), outcome)
+
+
+def table(rows: Sequence[tuple[Case, str, str]]) -> str:
+    """Return the table of the page: cases of one folder with the same outcomes are one line."""
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for case, javas, ours in rows:
+        lines.setdefault((_folder(case), short(javas), short(ours)), []).append(case.name)
+    head = ["| models | how many | Deeplearning4j's importer | this library |", "|---|---|---|---|"]
+    body = [f"| {folder} | {len(names)} | {javas} | {ours} |" for (folder, javas, ours), names in sorted(lines.items())]
+    return "\n".join([*head, *body]) + "\n"
+
+
+def _folder(case: Case) -> str:
+    """Return what the page calls a case: of the zoo its kind, else its folder."""
+    is_of_zoo, plainly = case.path.parent.name == "zoo", ", initialised otherwise" * case.is_drawn_plainly
+    return f"zoo, {case.name.partition('_')[0]}" if is_of_zoo else f"{case.path.parent.name}{plainly}"
+
+
+def check(programs: Programs, folder: Path, reference: Path) -> list[str]:
+    """Have both import all models; return what is wrong: what differs here, and a page that is not as it was."""
+    everything = cases(reference)
+    for case in everything:
+        write(case, folder / case.name)
+    programs.run(PROGRAM, folder)
+    rows = [(case, javas_outcome(case, folder / case.name), our_outcome(case)) for case in everything]
+    failures = [f"{case.name}: {ours}" for case, _, ours in rows if ours not in ("agrees", "imported")]
+    text, written = PAGE.read_text(), table(rows)
+    if text.partition(FIRST)[2].strip() != written.strip():
+        failures.append(f"{PAGE.name}: the table is not what both importers did. It is now:\n{written}")
+    return failures

@@ -1,4 +1,4 @@
-"""Models of Keras drawn at random, of every form that a file has: chains, graphs, nested and shared, with their inputs."""
+"""Models of Keras drawn at random, of every form that a file has: chains, graphs, nested, shared; and inputs."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ _GRAPH, _DEPTHS, _USES = "_functional", "_nodes_by_depth", "_inbound_nodes"
 """Attributes of Keras' models and layers that tell which call is which: nothing public does."""
 _MAGIC = b"PK"  # of archives
 _MOST_JSON = 64 << 20  # bytes
+_MOST_TEXT = 500  # characters of an error
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main() -> None:
@@ -35,7 +38,8 @@ def main() -> None:
             question = json.loads(line)
             _answer(answers, served.run(question["xs"], question["wanted"]))
     except Exception as error:  # of any kind: Keras and its backends have their own
-        _answer(answers, {"error": f"{type(error).__name__}: {error}"})
+        text = " ".join(_COLOURS.sub("", f"{type(error).__name__}: {error}").split())
+        _answer(answers, {"error": text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]} ..."})
 
 
 def _answer(answers: TextIO, document: dict[str, object]) -> None:

@@ -56,7 +56,7 @@ def side_of_keras(path: str, network: Network, configuration: str | None = None)
     Warns
     -----
     UserWarning
-        Keras is there and does not load the file.
+        Keras is there and does not load the file, or does not run it.
     """
     side = NetworkSide(network)
     backend = installed_backend()
@@ -67,11 +67,35 @@ def side_of_keras(path: str, network: Network, configuration: str | None = None)
         side.reader += NOT_INSTALLED
         return side
     try:
-        return KerasSide(path, backend, network.dtype, configuration)
+        return _OrNetwork(KerasSide(path, backend, network.dtype, configuration), side)
     except FormatError as error:
-        warnings.warn(f"{error}. In its place the network that was read from it runs in the proof", stacklevel=2)
-        side.reader += " (Keras does not load the file)"
-        return side
+        return _instead(side, error)
+
+
+def _instead(side: NetworkSide, error: FormatError) -> NetworkSide:
+    """Return what runs in the place of a file that Keras fails at, after a warning."""
+    warnings.warn(f"{error}. In its place the network that was read from it runs in the proof", stacklevel=3)
+    side.reader += " (Keras does not run the file)"
+    return side
+
+
+class _OrNetwork(Side):
+    """A model of Keras as long as Keras runs it, then the network that was read from it."""
+
+    def __init__(self, keras: Side, network: NetworkSide) -> None:
+        self._runs, self._network = keras, network
+        self.reader, self.names, self.examples = keras.reader, keras.names, keras.examples
+
+    def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
+        try:
+            return self._runs.run(xs, wanted)
+        except FormatError as error:
+            self._runs = _instead(self._network, error)
+            self.reader = self._runs.reader
+            return self._runs.run(xs, wanted)
+
+    def shape(self, number: int) -> list[int | None]:
+        return self._runs.shape(number)
 
 
 def side_of_written(path: str, backend: str | None, dtype: str) -> Side:
@@ -165,7 +189,7 @@ class KerasSide(Side):
             raise FormatError(f"{self._path}: {self.reader} must run the model, got its end, status {child.wait()}")
         answer = json.loads(line)
         if "error" in answer:
-            raise FormatError(f"{self._path}: {self.reader} must run the model, got {answer['error'].strip()}")
+            raise FormatError(f"{self._path}: {self.reader} must run the model, got {answer['error']}")
         return answer
 
 

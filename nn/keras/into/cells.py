@@ -55,11 +55,9 @@ class Cell(NamedTuple):
 def cell_of(piece: Piece, channels: int) -> Cell:
     """Return what a layer SimpleRNN, LSTM or GRU computes on series of so many channels."""
     kind, units = piece.layer.class_name, int(piece.get("units"))
-    for name, usual in (("time_major", False), ("stateful", False), ("return_state", False)):
-        if name == "stateful" and piece.get(name):
-            piece.note("every minibatch begins anew")
-            continue
-        piece.only(name, usual, None)
+    piece.only("time_major", False, None)
+    if piece.get("stateful"):
+        piece.note("every minibatch begins anew")
     common: dict[str, Any] = {
         "units": units, "is_back": bool(piece.get("go_backwards")), "gives_steps": bool(piece.get("return_sequences")),
         "blanks": bool(piece.get("zero_output_for_mask")) and not piece.layer.config.get("unroll"),

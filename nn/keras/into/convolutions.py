@@ -10,6 +10,7 @@ from ...layers import Convolution1DLayer, Convolution3D, ConvolutionLayer, Depth
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import channels_last
 from ...vertices import MergeVertex, SubsetVertex
+from .depthwise import AS_DEPTHWISE, channelwise
 from .piece import Arrays, Piece, Value
 from .places import (
     Places,
@@ -19,17 +20,21 @@ from .places import (
     changed,
     dimensions,
     entering,
+    is_series,
     layer,
     leaving,
     moved,
+    not_identity,
     row,
     trained,
 )
-from .windows import padded, windows_of
+from .windows import Windows, padded, windows_of
 
 KINDS: dict[int, Any] = {1: Convolution1DLayer, 2: ConvolutionLayer, 3: Convolution3D}
 ORDERS = {1: (0, 1, 2), 2: (3, 2, 0, 1), 3: (4, 3, 0, 1, 2)}
 """Axes of places -> axes of Keras' kernel ``[*kernel, in, out]`` in the order of ours."""
+MOST_GROUPS = 1024
+"""Each is a layer, unless it is of one channel."""
 
 
 def convolution(piece: Piece) -> Value:
@@ -47,34 +52,34 @@ def convolution(piece: Piece) -> Value:
     has_bias = bool(piece.get("use_bias", True))
     settings = {"has_bias": has_bias, **trained(piece, "kernel", ORDERS[count], bias=has_bias)}
     to = (n_out, windows.behind(piece, places.sizes))
+    if count < 3 and 1 < groups == places.channels and not piece.get("kernel_constraint"):  # whose axes are Keras'
+        return _of_channels(piece, places, windows, n_out, settings)
     places, more = padded(piece, places, windows)
     settings |= more
     if groups == 1:
         settings |= {"activation": piece.activation(), "n_in": places.channels, "n_out": n_out}
         arrays = _arrays(piece, moved(piece.weight("kernel", 0), ORDERS[count]))
         return leaving(piece, layer(piece, places, KINDS[count], "", arrays, to, **settings))
-    if count == 2 and groups == places.channels and not piece.get("kernel_constraint"):  # whose axes are Keras'
-        return leaving(piece, _depthwise(piece, places, to, settings))
     return leaving(piece, _in_groups(piece, places, groups, to, settings))
 
 
-def _arrays(piece: Piece, kernel: Reader | None, bias: Reader | None = None) -> Arrays:
-    """Return the parameters of a layer, by default with the bias of all channels."""
-    if bias is None and piece.get("use_bias", True):
-        bias = row(piece.weight("bias", 1))
-    return piece.arrays(W=kernel, b=bias)
+def _arrays(piece: Piece, kernel: Reader | None) -> Arrays:
+    """Return the parameters of a layer of all channels."""
+    return piece.arrays(W=kernel, b=row(piece.weight("bias", 1)) if piece.get("use_bias", True) else None)
 
 
-def _depthwise(piece: Piece, places: Places, to: Any, settings: dict[str, Any]) -> Places:
+def _of_channels(piece: Piece, places: Places, windows: Windows, n_out: int, settings: dict[str, Any]) -> Value:
     """Add a layer of as many groups as channels."""
-    times = to[0] // places.channels
-    kernel = changed(piece.weight("kernel", 0), lambda W: W.reshape(*W.shape[:2], places.channels, times))
-    settings |= {"activation": piece.activation(), "n_in": places.channels, "depth_multiplier": times}
-    return layer(piece, places, DepthwiseConvolution2D, "", _arrays(piece, kernel), to, **settings)
+    times, is_wide = n_out // places.channels, is_series(places)
+    kernel = changed(piece.weight("kernel", 0), lambda W: W.reshape(*W.shape[:-2], places.channels, times))
+    arrays = _arrays(piece, moved(kernel, AS_DEPTHWISE, is_wide))
+    settings = {**not_identity(settings), "depth_multiplier": times}
+    return channelwise(piece, places, windows, DepthwiseConvolution2D, arrays, n_out, settings)
 
 
 def _in_groups(piece: Piece, places: Places, groups: int, to: Any, settings: dict[str, Any]) -> Places:
     """Add a layer for every group of channels, and a merge."""
+    piece.need(groups <= MOST_GROUPS, f"groups={groups}")
     count, (n_out, sizes) = len(places.sizes), to
     activation, behind = activations(piece, inside=False)
     wide, each = places.channels // groups, n_out // groups

@@ -17,6 +17,7 @@ from .places import (
     leaving,
     moved,
     narrowed,
+    not_identity,
     row,
     trained,
     widened,
@@ -45,8 +46,8 @@ def depthwise(piece: Piece) -> Value:
         b=row(piece.weight("bias", 1)) if has_bias else None,
     )
     settings = {"depth_multiplier": times, "has_bias": has_bias}
-    settings |= _not_identity(trained(piece, "depthwise", AS_DEPTHWISE, is_wide, has_bias))
-    return _given(piece, places, windows, DepthwiseConvolution2D, arrays, places.channels * times, settings)
+    settings |= not_identity(trained(piece, "depthwise", AS_DEPTHWISE, is_wide, has_bias))
+    return channelwise(piece, places, windows, DepthwiseConvolution2D, arrays, places.channels * times, settings)
 
 
 def separable(piece: Piece) -> Value:
@@ -68,7 +69,7 @@ def separable(piece: Piece) -> Value:
     )
     settings = {"n_out": n_out, "depth_multiplier": int(piece.get("depth_multiplier", 1)), "has_bias": has_bias}
     settings |= _both(piece, trained(piece, "depthwise", AS_SEPARABLE, is_wide, has_bias), is_wide)
-    return _given(piece, places, windows, SeparableConvolution2D, arrays, n_out, settings)
+    return channelwise(piece, places, windows, SeparableConvolution2D, arrays, n_out, settings)
 
 
 def _both(piece: Piece, settings: dict[str, Any], is_wide: bool) -> dict[str, Any]:
@@ -79,12 +80,7 @@ def _both(piece: Piece, settings: dict[str, Any], is_wide: bool) -> dict[str, An
     others.pop("weight_init", None)
     if {name: value for name, value in settings.items() if name in ("l1", "l2")} != others:
         piece.note("pointwise_regularizer is left out, as both kernels have the penalty of the first")
-    return _not_identity(settings | ({"constraints": limits} if limits else {}))
-
-
-def _not_identity(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings without an initialisation that these kernels cannot have."""
-    return {name: value for name, value in settings.items() if (name, value) != ("weight_init", "identity")}
+    return not_identity(settings | ({"constraints": limits} if limits else {}))
 
 
 def _taken(piece: Piece) -> tuple[Places, Windows, bool]:
@@ -94,10 +90,23 @@ def _taken(piece: Piece) -> tuple[Places, Windows, bool]:
     return places, windows, is_series(places)
 
 
-def _given(
+def channelwise(
     piece: Piece, places: Places, windows: Windows, kind: Any, arrays: Arrays, n_out: int, settings: dict[str, Any]
 ) -> Value:
-    """Add the layer, and what leads to images and back."""
+    """Add a layer over images, and for series what leads to images and back.
+
+    Parameters
+    ----------
+    piece : Piece
+    places : Places
+    windows : Windows
+    kind : class of layers
+    arrays : Arrays
+        With kernels of images.
+    n_out : int
+    settings : dict
+        Of the layer, but for its windows, n_in and activation.
+    """
     to, is_wide = (n_out, windows.behind(piece, places.sizes)), is_series(places)
     activation, behind = activations(piece, inside=not is_wide)
     settings |= {"activation": activation, "n_in": places.channels}

@@ -18,8 +18,9 @@ PASSED_ON = frozenset(
     {
         "Activation", "ActivityRegularization", "Add", "AlphaDropout", "Average", "BatchNormalization", "Bidirectional",
         "Concatenate", "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GRU", "LSTM",
-        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "Rescaling", "SimpleRNN",
-        "Softmax", "SpatialDropout1D", "Subtract", "ThresholdedReLU", "TimeDistributed", "UnitNormalization",
+        "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "Multiply", "PReLU", "RNN", "ReLU", "Rescaling",
+        "SimpleRNN", "Softmax", "SpatialDropout1D", "Subtract", "ThresholdedReLU", "TimeDistributed",
+        "UnitNormalization",
     }
 )  # fmt: skip
 """Classes behind which a mask of what comes in holds, where they give series."""

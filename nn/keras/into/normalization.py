@@ -11,6 +11,7 @@ from nd.typing import HostArray
 from ...layers import BatchNormalization, LocalResponseNormalization
 from ...onnx.vertices import OnnxVertex
 from ...terms.data_formats import IMAGES
+from ...vertices import L2NormalizeVertex
 from .piece import FORMATS, Arrays, Piece, Value
 from .places import Reader, row
 from .shapes import permuted
@@ -85,8 +86,10 @@ def unit_normalization(piece: Piece) -> Value:
     value = piece.opened(piece.value)
     given = piece.get("axis", -1)
     axes = [given] if isinstance(given, int) else list(given)
-    piece.need(len(axes) == 1, f"axis={given!r}: several axes")
-    conf = OnnxVertex("LpNormalization", {"axis": axes[0] % (len(value.shape) + 1), "p": 2})
+    axes = [axis % (len(value.shape) + 1) for axis in axes]
+    conf: Any = OnnxVertex("LpNormalization", {"axis": axes[0], "p": 2})
+    if len(axes) > 1:
+        conf = L2NormalizeVertex(dimension=sorted(axes), eps=1e-12)
     return value._replace(node=piece.add(conf, value.node))
 
 

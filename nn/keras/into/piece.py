@@ -91,6 +91,8 @@ class Piece:
         Whether vertices are to be used whose axes do not depend on the layers behind them.
     known : mapping of str -> Value
         What inputs and calls before give, for arguments that name them.
+    more : dict of int -> Value
+        What the call gives beside its first output, by their numbers.
     notes : list of str
         What training will not have as Keras does.
     """
@@ -107,6 +109,7 @@ class Piece:
     ) -> None:
         self.notes: list[str] = [] if notes is None else notes
         self.known: Mapping[str, Value] = known or {}
+        self.more: dict[int, Value] = {}
         self.model, self.call, self.values, self.draft = model, call, tuple(values), draft
         self.is_plain = is_plain
         self.layer, self.version = call.layer, model.version

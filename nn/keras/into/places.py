@@ -192,6 +192,11 @@ def trained(piece: Piece, kernel: str, order: Sequence[int], width: bool = False
     return piece.trained(kernel, "bias" if bias else None, axes=places)
 
 
+def not_identity(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings without an initialisation that only kernels of outputs and inputs can have."""
+    return {name: value for name, value in settings.items() if (name, value) != ("weight_init", "identity")}
+
+
 def changed(read: Reader | None, change: Callable[[HostArray], HostArray]) -> Reader | None:
     """Return what reads a weight and gives it another order, None where there is none."""
     return None if read is None else lambda: change(read())

@@ -62,6 +62,7 @@ CONVERTERS = {
     "GlobalMaxPooling1D": "poolings:global_pooling",
     "GlobalMaxPooling2D": "poolings:global_pooling",
     "GlobalMaxPooling3D": "poolings:global_pooling",
+    "Identity": "shapes:same",
     "InputLayer": "shapes:same",
     "LRN": "normalization:lrn",
     "LSTM": "recurrent:recurrent",
@@ -176,13 +177,19 @@ class Recognition:
                 unit = units[call.name]
                 if call.name in self.values or call.name in self.lost:
                     continue
-                if any(name not in self.values and name not in self.lost for name in self._read_by(unit)):
+                missing = [name for name in self._read_by(unit) if name not in self.values and name not in self.lost]
+                if any(self._is_no_output(name) for name in missing):
+                    self.lost |= {one.name for one in unit}
+                elif missing:
                     left.append(call)
-                    continue
-                self._draw(unit)
+                else:
+                    self._draw(unit)
             if len(left) == len(waiting):  # uses of a layer that depend on one another
                 self._part(units, left)
             waiting = left
+        for name in self.model.outputs:
+            if name not in self.values and name not in self.lost:
+                self._is_no_output(name)
         if self.refused:
             raise ConfigurationError(
                 f"{self.model.file}: every layer must be one that this library can say, got {len(self.refused)} that "
@@ -228,6 +235,16 @@ class Recognition:
         ]
         return [*(name for one in unit for name in one.inputs), *(name for name in told if self._is_call(name))]
 
+    def _is_no_output(self, name: str) -> bool:
+        """Tell whether a name is that of a further output that a layer has not here; refuse that layer then."""
+        first = name.rpartition(":")[0]
+        if first not in self.values and first not in self.lost:
+            return False
+        if first in self.values:
+            self.refused.append(f"{first!r}: its output {name.rpartition(':')[2]}, which nothing here is like, is read")
+        self.lost.add(name)
+        return True
+
     def _is_call(self, name: object) -> bool:
         return isinstance(name, str) and name in self._names
 
@@ -249,7 +266,10 @@ class Recognition:
         if unread:
             settings = ", ".join(f"{name}={unit[0].layer.config[name]!r}" for name in unread)
             piece.refuse(f"settings that nothing here is like: {settings}")
-        return unstacked(piece, unit, made) if len(unit) > 1 else {unit[0].name: made}
+        if len(unit) > 1:
+            return unstacked(piece, unit, made)
+        more = {f"{unit[0].name}:{number}": value for number, value in piece.more.items()}
+        return {unit[0].name: made, **more}
 
 
 def _has_format(call: KerasCall) -> bool:

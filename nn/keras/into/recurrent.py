@@ -33,9 +33,12 @@ def recurrent(piece: Piece) -> Value:
     check_arguments(piece)
     steps, channels = _sizes(piece)
     inside = _around_cell(piece) if piece.layer.class_name == "RNN" else piece
-    cell = cell_of(inside, channels)
+    cell, _ = cell_of(inside, channels), inside.get("return_state")
     _check_read(inside)
     result = _direction(piece, cell, mask_for(piece), "", ordered=False)
+    if inside.get("return_state") and not cell.blanks:  # the first state is what the last step has given
+        last = _step(piece, result.node, -1, "state") if cell.gives_steps else result.node
+        piece.more[1] = Value(last, (cell.units,))
     return _given(piece, result, steps if cell.gives_steps else None, cell.units, cell.gives_steps)
 
 
@@ -44,15 +47,18 @@ def bidirectional(piece: Piece) -> Value:
     check_arguments(piece)
     steps, channels = _sizes(piece)
     mode = piece.get("merge_mode", "concat")
-    piece.need(mode in MODES, f"merge_mode={mode!r}")
+    piece.need(mode is None or mode in MODES, f"merge_mode={mode!r}")
     cells = []
     for inside in _both(piece):
+        inside.only("return_state", False, None)
         cells.append(cell_of(inside, channels))
         _check_read(inside)
     ahead, back = cells
     piece.need(ahead.gives_steps == back.gives_steps and ahead.units == back.units, "its directions differ")
     mask = mask_for(piece)
     width = ahead.units * (2 if mode == "concat" else 1)
+    if mode is None:
+        return _apart(piece, cells, mask, steps)
     if mask is None and _are_alike(ahead, back):
         result = _as_layer(piece, ahead, back, MODES[mode])
     else:
@@ -138,6 +144,17 @@ def _joined(piece: Piece, cells: list[Cell], mask: str | None, mode: str) -> Res
     return Result(piece.add(conf, [ahead.node, back.node]), ahead.is_of_layer and back.is_of_layer)
 
 
+def _apart(piece: Piece, cells: list[Cell], mask: str | None, steps: int | None) -> Value:
+    """Add both directions, which are two outputs of the call."""
+    made = []
+    for cell, part in zip(cells, ("forward", "backward"), strict=True):
+        result = _direction(piece, cell, mask, part, ordered=part == "backward")
+        length = steps if cell.gives_steps else None
+        made.append(_given(piece, result, length, cell.units, cell.gives_steps, f"{part}/open"))
+    piece.more[1] = made[1]
+    return made[0]
+
+
 # ---- one direction
 
 
@@ -190,10 +207,10 @@ def _step(piece: Piece, series: str, number: int, part: str) -> str:
     return piece.add(OnnxVertex("Gather", {"axis": 2}, {1: number}), series, part=part)
 
 
-def _given(piece: Piece, result: Result, steps: int | None, width: int, gives_steps: bool) -> Value:
+def _given(piece: Piece, result: Result, steps: int | None, width: int, gives_steps: bool, part: str = "open") -> Value:
     """Return what the call gives; series that a vertex has made in Keras' order of axes."""
     if not gives_steps:
         return piece.give(result.node, (width,))
     if result.is_of_layer:
         return piece.give(result.node, (steps, width), SERIES[1])
-    return piece.give(piece.add(TURN, result.node, part="open"), (steps, width))
+    return piece.give(piece.add(TURN, result.node, part=part), (steps, width))

@@ -16,7 +16,7 @@ FIRST = ("channels_first", "th")
 
 
 def same(piece: Piece) -> Value:
-    """A layer that changes nothing: InputLayer, and ActivityRegularization, which only training has."""
+    """A layer that changes nothing: InputLayer, Identity, and ActivityRegularization, which only training has."""
     if piece.get("l1") or piece.get("l2"):
         piece.note("penalties on activations are left out, as nothing here is like them")
     return piece.value

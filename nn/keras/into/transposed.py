@@ -21,6 +21,7 @@ from .places import (
     leaving,
     moved,
     narrowed,
+    not_identity,
     row,
     trained,
     widened,
@@ -52,9 +53,7 @@ def transposed_convolution(piece: Piece) -> Value:
     n_out, is_wide, has_bias = int(piece.get("filters")), is_series(places), bool(piece.get("use_bias", True))
     activation, behind = activations(piece, inside=not is_wide)
     settings = {"n_in": places.channels, "n_out": n_out, "has_bias": has_bias, "activation": activation}
-    settings |= trained(piece, "kernel", ORDERS[count], is_wide, has_bias)
-    if settings.get("weight_init") == "identity":  # no layer of ours begins so
-        del settings["weight_init"]
+    settings |= not_identity(trained(piece, "kernel", ORDERS[count], is_wide, has_bias))
     arrays = piece.arrays(
         W=moved(piece.weight("kernel", 0), ORDERS[count], is_wide),
         b=row(piece.weight("bias", 1)) if has_bias else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -151,6 +151,31 @@ class KerasDraft:
         layer.calls.append(tuple(inputs))
         self.layers[name] = layer
         return Value(name, len(layer.calls) - 1, first.rank + axes, first.of_steps)
+
+    def renamed(self, value: Value, wanted: str, made: Collection[str]) -> Value:
+        """Exchange the names of two layers that were just made, so that what a node gives has the node's name.
+
+        Parameters
+        ----------
+        value : Value
+            What the node gives.
+        wanted : str
+            The node's name.
+        made : collection of str
+            Layers of the node: no others call these yet.
+        """
+        wanted = wanted.replace("/", "_")
+        names = {wanted: value.layer, value.layer: wanted}
+        if len(names) < 2 or not {*names}.issubset(made):
+            return value
+        self.layers[wanted], self.layers[value.layer] = self.layers[value.layer], self.layers[wanted]
+        for name in names:
+            self.layers[name].config["name"] = name
+        for name in made:
+            layer = self.layers[name]
+            layer.calls = [tuple(x._replace(layer=names.get(x.layer, x.layer)) for x in call) for call in layer.calls]
+        self.made = [names.get(name, name) for name in self.made]
+        return value._replace(layer=wanted)
 
     def permuted(self, x: Value, axes: Sequence[int], name: str) -> Value:
         """Return x with the axes of an example in that order, numbers from 1; a Permute before it is taken back."""

@@ -94,7 +94,10 @@ class Drawing:
             parts = []
             for values in in_parts(inputs):
                 self.draft.made, self.draft.shared = [], list(shared)
-                parts.append(self._part(number, node, part, values))
+                before = len(self.draft.layers)
+                value = self._part(number, node, part, values)
+                made = list(self.draft.layers)[before:]
+                parts.append(self.draft.renamed(value, self._name_of(node), made))
                 shared = shared or self.draft.made
             self._made[number] = shared
             return tuple(parts)

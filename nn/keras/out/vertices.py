@@ -31,10 +31,10 @@ def merge(node: Node) -> Value:
     axis = int(node.conf.merge_axis)
     if axis > 1 or node.conf.data_format is not None:
         axis = axes_outward(node.conf.data_format, node.x.own_rank)[axis]
-    return node.add("Concatenate", axis=_axis(node, axis))
+    return node.add("Concatenate", axis=keras_axis(node, axis))
 
 
-def _axis(node: Node, axis: int) -> int:
+def keras_axis(node: Node, axis: int) -> int:
     """Return Keras' number of an axis of arrays with the channels first."""
     if axis == 0:
         node.refuse("no layer of Keras works along the axis of examples")
@@ -81,7 +81,7 @@ def shift(node: Node) -> Value:
 
 def l2_normalize(node: Node) -> Value:
     """L2NormalizeVertex: UnitNormalization, which has another epsilon."""
-    axes = [_axis(node, axis) for axis in node.conf.axes_of(node.name, node.x.own_rank)]
+    axes = [keras_axis(node, axis) for axis in node.conf.axes_of(node.name, node.x.own_rank)]
     whole = [axis % node.x.rank for axis in axes]
     node.lose("its epsilon: Keras has its own for arrays that are nearly 0")
     return node.add("UnitNormalization", axis=whole if len(whole) > 1 else whole[0])

@@ -219,11 +219,11 @@ def test_keras_itself_proves_both_ways(folder, capsys):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("with_keras")
-def test_keras_itself_proves_all_of_its_files(keras_reference, tmp_path, monkeypatch, capsys):
+def test_keras_itself_proves_some_of_its_files(keras_reference, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     paths = sorted((keras_reference / "zoo").glob("*.keras"))
     assert len(paths) == MANY
-    for path in paths:
+    for path in paths[:: MANY // 6]:  # a model of each kind; Keras takes seconds for each
         for source, target in ((path, "net.zip"), ("net.zip", "net.keras")):
             proof = convert(capsys, source, target, "--proof-inputs", path.with_suffix(".npz"))
             assert any(reader.startswith("Keras 3.") for reader in proof["readers"])

@@ -125,8 +125,19 @@ def test_a_file_that_keras_does_not_load(fake, tmp_path):
     net = network()
     with pytest.warns(UserWarning, match="got ValueError: of another version. In its place the network that was read"):
         side = side_of_keras(file_of(tmp_path, {}), net)
-    assert side.reader == "MultiLayerNetwork on numpy (Keras does not load the file)"
+    assert side.reader == "MultiLayerNetwork on numpy (Keras does not run the file)"
     np.testing.assert_array_equal(side.run([X], []).outputs[0], nd.to_host(net.output(X)))
+
+
+def test_a_file_that_keras_loads_and_does_not_run(fake, tmp_path):
+    fake("Layer.call = lambda self, x: x.reshape(7)")
+    net = network()
+    side = side_of_keras(file_of(tmp_path, {}), net)
+    assert (side.reader, side.shape(0)) == ("Keras 3.99 on jax", [None, 3])
+    with pytest.warns(UserWarning, match="got ValueError: cannot reshape .* In its place the network"):
+        results = side.run([X], [])
+    np.testing.assert_array_equal(results.outputs[0], nd.to_host(net.output(X)))
+    assert side.reader == "MultiLayerNetwork on numpy (Keras does not run the file)"
 
 
 def test_a_process_that_crashes(fake, tmp_path):

@@ -43,7 +43,7 @@ def said():
 
 
 def test_the_page_has_every_class_that_is_read():
-    assert sorted(said()) == sorted(CONVERTERS)
+    assert sorted(said()) == sorted(name for name in CONVERTERS if not name.startswith("keras.ops."))
 
 
 def test_no_class_stands_twice():
@@ -57,7 +57,8 @@ def test_layers_that_it_names_are_there():
         for _, cells in ROW.findall(PAGE.read_text().partition("\n## Refused\n")[0])
         for name in NAME.findall(cells.partition("|")[0])
     ]
-    assert [name for name in layers if name[:1].isupper() and not hasattr(nn, name)] == []
+    ours = {name for name in layers if name[:1].isupper()} - {*classes(PAGE.read_text()), "OnnxVertex"}
+    assert [name for name in sorted(ours) if not hasattr(nn, name)] == []
 
 
 def test_the_page_has_every_class_of_keras():

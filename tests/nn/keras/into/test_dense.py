@@ -74,5 +74,5 @@ def test_einsum_dense_with_a_factor_for_every_number(axes):
 
 def test_einsum_dense_of_another_equation_is_refused():
     made = layer("EinsumDense", {"equation": "ab,bc->ac", "output_shape": 4, "bias_axes": None}, kernel=KERNEL)
-    with pytest.raises(ConfigurationError, match="EinsumDense.*equation='ab,bc->ac'"):
+    with pytest.raises(ConfigurationError, match=r"EinsumDense.*equation='ab,bc->ac'"):
         network_of(sequential((5,), made))

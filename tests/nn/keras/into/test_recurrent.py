@@ -137,7 +137,6 @@ def test_what_is_for_training_is_taken_over(caplog):
 
 @pytest.mark.parametrize(("kind", "config", "why"), [
     ("LSTM", {"activation": "softmax"}, "activation='softmax'"),
-    ("LSTM", {"return_state": True}, "return_state=True"),
     ("LSTM", {"time_major": True}, "time_major=True"),
     ("LSTM", {"peephole": True}, "peephole"),
     ("GRU", {"activation": "gelu"}, "ONNX's has no activation='gelu'"),
@@ -155,8 +154,8 @@ def test_stacked_cells_and_other_layers_are_refused():
     inner = {"class_name": "ConvLSTM2D", "config": {}}
     with pytest.raises(ConfigurationError, match="the layer ConvLSTM2D"):
         network_of(sequential((5, 2), KerasLayer("Bidirectional", "both", {"layer": inner}, ())))
-    with pytest.raises(ConfigurationError, match="merge_mode=None"):
-        network_of(sequential((5, 2), KerasLayer("Bidirectional", "both", {"layer": inner, "merge_mode": None}, ())))
+    with pytest.raises(ConfigurationError, match="merge_mode='max'"):
+        network_of(sequential((5, 2), KerasLayer("Bidirectional", "both", {"layer": inner, "merge_mode": "max"}, ())))
     with pytest.raises(ConfigurationError, match=r"ConvLSTM2D\): Deeplearning4j has no ConvLSTM"):
         network_of(sequential((5, 2), layer("ConvLSTM2D")))
 
@@ -165,3 +164,32 @@ def test_an_initial_state_is_refused():
     made, _ = recurrent("LSTM")
     with pytest.raises(ConfigurationError, match="it is called with initial_state"):
         network_of(functional({"x": (5, 2), "h": (3,)}, call(made, "x", initial_state=["h", "h"])))
+
+
+@pytest.mark.parametrize("steps", [True, False])
+def test_both_directions_apart(steps):
+    config = {"return_sequences": steps}
+    (ahead, first), (back, second) = recurrent("LSTM", **config), recurrent("LSTM", **config)
+    settings = {"layer": {"class_name": "LSTM", "config": ahead.config}, "merge_mode": None}
+    made = KerasLayer("Bidirectional", "both", settings, ahead.weights + back.weights)
+    b = run("LSTM", X, second, {**config, "go_backwards": True})
+    model = functional({"x": (5, 2)}, call(made, "x"), outputs=["both", "both:1"])
+    check(model, [X], run("LSTM", X, first, config), b[:, ::-1] if steps else b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("steps", [True, False])
+def test_the_state_is_what_the_last_step_gives(kind, steps):
+    made, weights = recurrent(kind, return_sequences=steps, return_state=True, go_backwards=True)
+    model = functional({"x": (5, 2)}, call(made, "x", name="r"), call(layer("ReLU"), "r:1"), outputs=["r", "relu"])
+    config = {"go_backwards": True}
+    state = run(kind, X, weights, config)
+    check(model, [X], run(kind, X, weights, config | {"return_sequences": steps}), np.maximum(state, 0))
+
+
+@pytest.mark.parametrize("outputs", [["lstm", "lstm:2"], ["relu"]])
+def test_the_memory_of_an_lstm_is_refused(outputs):
+    made, _ = recurrent("LSTM", return_state=True)
+    model = functional({"x": (5, 2)}, call(made, "x"), call(layer("ReLU"), "lstm:2"), outputs=outputs)
+    with pytest.raises(ConfigurationError, match="'lstm': its output 2, which nothing here is like, is read"):
+        network_of(model)

@@ -1,7 +1,7 @@
 package ndwright;
 
 import java.io.File;
-import java.util.concurrent.TimeoutException;
+import java.io.IOException;
 import org.deeplearning4j.nn.graph.ComputationGraph;
 import org.deeplearning4j.nn.modelimport.keras.KerasModelImport;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
@@ -12,43 +12,25 @@ import org.nd4j.linalg.api.ndarray.INDArray;
  * Imports models of Keras with Deeplearning4j's own importer, and runs them. Argument: a folder of folders, each with
  * sequential.txt or functional.txt, which names what is there: "model" (model.h5), "weights" (config.json and
  * weights.h5) or "configuration" (config.json); and x0.npy, x1.npy and so on, in the axes of the file.
- * Writes y0.npy and so on, or error.txt with what was being done: import, or output. What takes longer than ten seconds
- * is left running: ND4J's orthogonal matrices are drawn by an operation that may not end, and nothing stops it.
+ * Writes y0.npy and so on, or error.txt with what was being done: import, or output.
  */
 public final class KerasImports {
-    private static final long LONGEST = 10_000;
-
     private KerasImports() {}
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) throws IOException {
         for (Folder folder : Folder.all(new File(arguments[0]))) {
             System.out.println(folder.file(""));  // where the last one is, should this program end there
-            Throwable[] error = new Throwable[1];
-            String[] doing = {"import"};
-            Thread thread = new Thread(() -> run(folder, doing, error));
-            thread.setDaemon(true);
-            thread.start();
-            thread.join(LONGEST);
-            if (thread.isAlive()) {
-                error[0] = new TimeoutException("does not end");
+            String doing = "import";
+            try {
+                Object network = network(folder);
+                doing = "output";
+                INDArray[] inputs = folder.several("x", DataType.FLOAT);
+                if (inputs.length > 0) {
+                    folder.write("y", outputs(network, inputs));
+                }
+            } catch (Throwable error) {
+                folder.failed(doing, error);
             }
-            if (error[0] != null) {
-                folder.failed(doing[0], error[0]);
-            }
-        }
-        Runtime.getRuntime().halt(0);  // whatever is left running
-    }
-
-    private static void run(Folder folder, String[] doing, Throwable[] error) {
-        try {
-            Object network = network(folder);
-            doing[0] = "output";
-            INDArray[] inputs = folder.several("x", DataType.FLOAT);
-            if (inputs.length > 0) {
-                folder.write("y", outputs(network, inputs));
-            }
-        } catch (Throwable failure) {
-            error[0] = failure;
         }
     }
 
