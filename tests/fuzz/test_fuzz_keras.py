@@ -22,7 +22,7 @@ from tests.nn.keras.reading.files import archive, called, chain, functional, giv
 from .mutator import NUMBERS, damaged_bytes, damaged_json, edit_length, flip_bits, generator, overwrite
 from .surveys import check
 
-FAST = {"archives": 60, "configurations": 60, "legacy": 60, "structures": 12}
+FAST = {"archives": 50, "configurations": 50, "legacy": 50, "structures": 8}
 SLOW = int(os.environ.get("FUZZ", "10000")) // 3
 STRUCTURES = max(200, SLOW // 20)  # each takes a process
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
