@@ -17,6 +17,7 @@ from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLaye
 from nn.caffe import SavedState, proto, write_mean, write_message, write_state, write_weights
 from nn.cli import main
 from nn.dl4j import CollectScoresIterationListener, MiniBatchFileDataSetIterator, ModelSerializer, Nd4j
+from nn.keras import write_keras
 from optimize import CheckpointListener, HtmlReportListener, TensorBoardListener
 from optimize.earlystopping import LocalFileModelSaver
 from tests.source_files import library, nodes
@@ -111,6 +112,7 @@ WRITERS = {
     "python -m nn convert --json": (lambda path, net: proof(path, net), (".json", *UNKNOWN)),
     "python -m nn picture": (lambda path, net: command("picture", path, net), (".dot", ".gv", ".svg")),
     "python -m nn predict": (lambda path, net: command("predict", path, net), (".csv", ".txt", *UNKNOWN)),
+    "nn.keras.write_keras": (lambda path, net: write_keras(net, path), (".keras", *UNKNOWN)),
     "trace.save": (lambda path, net: trace_of(net).save(path), (".npz",)),
     "trace.to_html": (lambda path, net: trace_of(net).to_html(path), (".html", ".htm", *UNKNOWN)),
     "write_arrays": (lambda path, net: write_arrays(path, {"x": nd.create(X)}, {}), (".npz", ".safetensors")),

@@ -98,6 +98,7 @@ def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
     if arguments.opset is not None and ending != ONNX_ENDING:
         raise ConfigurationError(f"convert: --opset is for .onnx, got it with {out!r}. Leave it out.")
     lost = left_out(network, out, normalizer)
+    of_training: list[str] = []
     if ending == ONNX_ENDING:
         from ..onnx.writing import write_onnx  # which needs a package of its own
 
@@ -109,12 +110,12 @@ def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
             network.save(out, save_updater=not arguments.no_updater, normalizer=kept)
         for warning in told:
             warnings.warn(warning.message, warning.category, stacklevel=2)
-        lost += [str(warning.message) for warning in told if ending == KERAS_ENDING]
+        of_training += [str(warning.message) for warning in told if ending == KERAS_ENDING]
     for note in source.notes:
         warnings.warn(f"{arguments.model}: {note}", stacklevel=2)
     if lost:
         warnings.warn(f"{out}: has no place for {'; '.join(lost)}", stacklevel=2)
-    return [*source.notes, *lost]
+    return [*source.notes, *lost, *of_training]
 
 
 def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proof:
