@@ -44,6 +44,7 @@ GATES = {"ConvLSTM2D": 4, "GRU": 3, "LSTM": 4}
 _MOVING = ("moving_mean", "moving_variance")
 _SWITCHES = {"beta": "center", "bias": "use_bias", "gamma": "scale"}
 """Weight -> the setting without which there is none."""
+_OTHER_SWITCHES = {"EinsumDense": {"bias": "bias_axes"}}
 _WRAPPED = {"Bidirectional": 2, "TimeDistributed": 1}
 
 
@@ -70,7 +71,8 @@ def expected(class_name: str, config: Mapping[str, Any]) -> Expected | None:
         return Expected(sum((one.trained for one in parts), ()), sum((one.others for one in parts), ()))
     if class_name not in WEIGHTS:
         return None
-    names = [name for name in WEIGHTS[class_name] if config.get(_SWITCHES.get(name, ""), True)]
+    switches = _OTHER_SWITCHES.get(class_name, _SWITCHES)
+    names = [name for name in WEIGHTS[class_name] if config.get(switches.get(name, ""), True)]
     return Expected(
         tuple(name for name in names if name not in _MOVING), tuple(name for name in names if name in _MOVING)
     )

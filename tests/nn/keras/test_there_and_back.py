@@ -43,7 +43,7 @@ def goes_round(kind, number, folder):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few(kind, tmp_path):
-    assert any(goes_round(kind, number, tmp_path) for number in range(QUICK))
+    assert [goes_round(kind, number, tmp_path) for number in range(QUICK)].count(True) >= 2
 
 
 @pytest.mark.slow
