@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import warnings
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from nd import ConfigurationError, NumericError
@@ -84,11 +85,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.java is not None and not (proves and ending_of(arguments.out) in MODEL_ZIP.endings):
         raise ConfigurationError("convert: --java is for a proof of a model zip, got another OUT or no --proof N.")
     source = read_source(arguments)
-    first = source.side() if proves else None
-    lost = _write(arguments, source)
-    print(f"{arguments.out}: {source.network.num_params():,} parameters")
-    if first is not None:
-        _tell(arguments, _proof(arguments, source.network, first), lost)
+    with closing(source.side() if proves else Side()) as first:
+        lost = _write(arguments, source)
+        print(f"{arguments.out}: {source.network.num_params():,} parameters")
+        if proves:
+            _tell(arguments, _proof(arguments, source.network, first), lost)
 
 
 def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
@@ -119,14 +120,14 @@ def _write(arguments: argparse.Namespace, source: ReadModel) -> list[str]:
 
 
 def _proof(arguments: argparse.Namespace, network: Network, first: Side) -> Proof:
-    second = _side_of(arguments, network)
     names = list(network.conf.input_names)
-    if arguments.proof_inputs is not None:
-        runs = runs_of_file(arguments.proof_inputs, names)
-    else:
-        runs = random_runs(network, (first, second), arguments.proof)
     outputs = [network.conf.nodes[number].own_name for number in network.conf.output_nodes]
-    return prove(first, second, outputs, runs, arguments.tolerance)
+    with closing(_side_of(arguments, network)) as second:
+        if arguments.proof_inputs is not None:
+            runs = runs_of_file(arguments.proof_inputs, names)
+        else:
+            runs = random_runs(network, (first, second), arguments.proof)
+        return prove(first, second, outputs, runs, arguments.tolerance)
 
 
 def _side_of(arguments: argparse.Namespace, network: Network) -> Side:

@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import warnings
-import weakref
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +82,7 @@ class _OrNetwork(Side):
     """A model of Keras as long as Keras runs it, then the network that was read from it."""
 
     def __init__(self, keras: Side, network: NetworkSide) -> None:
-        self._runs, self._network = keras, network
+        self._keras, self._runs, self._network = keras, keras, network
         self.reader, self.names, self.examples = keras.reader, keras.names, keras.examples
 
     def run(self, xs: Sequence[HostArray], wanted: Collection[str]) -> Results:
@@ -96,6 +95,9 @@ class _OrNetwork(Side):
 
     def shape(self, number: int) -> list[int | None]:
         return self._runs.shape(number)
+
+    def close(self) -> None:
+        self._keras.close()
 
 
 def side_of_written(path: str, backend: str | None, dtype: str) -> Side:
@@ -135,14 +137,13 @@ class KerasSide(Side):
     def __init__(self, path: str, backend: str, dtype: str = "float32", configuration: str | None = None) -> None:
         self._path, self.reader = os.fspath(path), f"Keras on {backend}"
         self._folder = tempfile.mkdtemp()
-        close = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._child: subprocess.Popen[str] | None = None
         try:
             name = _placed(self._path, self._folder, configuration)
             self._child = _started(self._folder, name, backend, dtype)
-            weakref.finalize(self, _end, self._child)
             told = self._answer()
         except BaseException:
-            close()
+            self.close()
             raise
         self.reader = f"Keras {told['version']} on {told['backend']}"
         self.names = frozenset(told["names"])
@@ -164,6 +165,12 @@ class KerasSide(Side):
             {layer: self._array(name) for layer, name in answer["named"].items()},
         )
 
+    def close(self) -> None:
+        if self._child is not None:
+            _end(self._child)
+            self._child = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
     def shape(self, number: int) -> list[int | None]:
         shape: list[int | None] = self._inputs[number]["shape"]
         return shape
@@ -174,6 +181,8 @@ class KerasSide(Side):
     def _answer(self, question: dict[str, object] | None = None) -> Any:
         """Return what the other process says, after a question or at its start."""
         child = self._child
+        if child is None:
+            raise FormatError(f"{self._path}: {self.reader} must run the model, got its end before")
         clock = threading.Timer(MOST_SECONDS, child.kill)
         clock.start()
         try:

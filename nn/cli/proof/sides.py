@@ -56,6 +56,9 @@ class Side:
         """Return the shape that the file says for an input, None for axes of any length; empty where it says none."""
         return []
 
+    def close(self) -> None:
+        """Let go of whatever else runs the model: files, another process."""
+
 
 class NetworkSide(Side):
     """A network of this library's.

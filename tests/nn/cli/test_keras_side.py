@@ -115,9 +115,11 @@ def test_layers_are_told_by_name_and_use(fake, tmp_path):
         side.run([X, X], [])
     child, folder = side._child, pathlib.Path(side._folder)
     assert child.poll() is None
-    del side  # its process and its folder end with it
+    side.close()
     assert child.poll() is not None
     assert not folder.exists()
+    with pytest.raises(nd.FormatError, match="got its end before"):
+        side.run([X], [])
 
 
 def test_a_file_that_keras_does_not_load(fake, tmp_path):
@@ -138,6 +140,7 @@ def test_a_file_that_keras_loads_and_does_not_run(fake, tmp_path):
         results = side.run([X], [])
     np.testing.assert_array_equal(results.outputs[0], nd.to_host(net.output(X)))
     assert side.reader == "MultiLayerNetwork on numpy (Keras does not run the file)"
+    side.close()
 
 
 def test_a_process_that_crashes(fake, tmp_path):
