@@ -156,6 +156,7 @@ class KerasSide(Side):
                 f"convert: a proof must have an array for every input of {self._path}, "
                 f"{[one['name'] for one in self._inputs]}, got {len(xs)}: nothing reads the others."
             )
+        self._running()
         names = [f"{number}.npy" for number in range(len(xs))]
         for name, x in zip(names, xs, strict=True):
             write_npy(os.path.join(self._folder, name), x)
@@ -178,11 +179,14 @@ class KerasSide(Side):
     def _array(self, name: str) -> HostArray:
         return read_npy(os.path.join(self._folder, name))
 
+    def _running(self) -> subprocess.Popen[str]:
+        if self._child is None:
+            raise FormatError(f"{self._path}: {self.reader} must run the model, got its end before")
+        return self._child
+
     def _answer(self, question: dict[str, object] | None = None) -> Any:
         """Return what the other process says, after a question or at its start."""
-        child = self._child
-        if child is None:
-            raise FormatError(f"{self._path}: {self.reader} must run the model, got its end before")
+        child = self._running()
         clock = threading.Timer(MOST_SECONDS, child.kill)
         clock.start()
         try:
