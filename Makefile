@@ -17,7 +17,7 @@ CUPY_CHECK ?=
 TORCH ?= 2.13.0
 BACKENDS_CHECK ?=
 # For onednn-check: what computes nothing, or the same whatever computes it.
-NOTHING_OF_ONEDNN := tests/fuzz tests/optimize tests/nd/dataset tests/nn/cli tests/nn/conf tests/nn/dl4j tests/nn/files \
+NOTHING_OF_ONEDNN := tests/fuzz tests/optimize tests/nd/dataset tests/nn/cli tests/nn/conf tests/nn/dl4j tests/nn/files tests/nn/keras \
 	tests/nn/onnx tests/test_architecture.py tests/test_architecture_page.py tests/test_articles.py \
 	tests/test_contributing.py tests/test_docs.py tests/test_gpu_check.py tests/test_import_cost.py tests/test_names.py \
 	tests/test_names_in_use.py tests/test_on_demand.py tests/test_packaging.py tests/test_public_interface.py \
