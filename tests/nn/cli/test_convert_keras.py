@@ -1,7 +1,6 @@
 """Files of Keras through the command line: converted both ways, with proofs, and used by every command."""
 
 import csv
-import importlib.util
 import json
 
 import numpy as np
@@ -18,7 +17,6 @@ from tests.cases import keras_files
 
 X = np.random.default_rng(5).normal(size=(9, 3)).astype(np.float32)
 Y = np.eye(2, dtype=np.float32)[[0, 1, 1, 0, 1, 0, 0, 1, 1]]
-KERAS = importlib.util.find_spec("keras") is not None
 FEW = ("cnn2", "rnn", "functional")
 ABSENT = "MultiLayerNetwork on numpy (Keras is not installed)"
 MANY = 60
@@ -37,14 +35,8 @@ def host(x):
 @pytest.fixture(autouse=True)
 def without_keras(request, monkeypatch):
     """Keras itself takes seconds to start: only tests that ask for it have it."""
-    if "with_keras" not in request.fixturenames:
+    if "keras" not in request.fixturenames:
         monkeypatch.setattr(keras_side, "installed_backend", lambda: None)
-
-
-@pytest.fixture
-def with_keras():
-    if not KERAS:
-        pytest.skip("Keras is not installed")
 
 
 @pytest.fixture
@@ -210,7 +202,7 @@ def test_files_of_keras_layer_by_layer(ending, keras_reference, tmp_path, monkey
         assert [row["name"] for row in proof["layers"] if not row["compared"]] == []
 
 
-@pytest.mark.usefixtures("with_keras")
+@pytest.mark.usefixtures("keras")
 def test_keras_itself_proves_both_ways(folder, capsys):
     proof = convert(capsys, "model.h5", "net.keras", "--proof", 4)
     assert all(reader.startswith("Keras 3.") for reader in proof["readers"])
@@ -218,7 +210,7 @@ def test_keras_itself_proves_both_ways(folder, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_keras")
+@pytest.mark.usefixtures("keras")
 def test_keras_itself_proves_some_of_its_files(keras_reference, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     paths = sorted((keras_reference / "zoo").glob("*.keras"))
