@@ -18,13 +18,14 @@ import pytest
 import nn
 from nn.keras import keras_graph_of
 from tests.nn.keras.reading.files import archive, called, chain, functional, given, layer, legacy
+from tests.sweeps import share
 
 from .mutator import NUMBERS, damaged_bytes, damaged_json, edit_length, flip_bits, generator, overwrite
 from .surveys import check
 
 FAST = {"archives": 50, "configurations": 50, "legacy": 50, "structures": 8}
-SLOW = int(os.environ.get("FUZZ", "10000")) // 3
-STRUCTURES = max(200, SLOW // 20)  # each takes a process
+SLOW = int(os.environ.get("FUZZ", share(10000))) // 3
+STRUCTURES = max(share(200), SLOW // 20)  # each takes a process
 SEED = os.environ.get("FUZZ_SEED", "ndwright")
 NAMES = ("kernel", "bias", "vars", "0", "1", "layers", "dense", "", "..", "é", "cell")
 CLASSES = (
