@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, BinaryIO, NamedTuple
 
 from nd import FormatError
@@ -101,7 +102,9 @@ def read_tree(
         process crashed on it.
     """
     name = name or name_of(source)
-    with opening_to_seek("read_hdf5", source, BEGINS) as file:
+    # Without a child nothing waits for long; h5py drops a Ctrl-C that comes as it lets go of its handles, the last ones
+    # behind the file's end, and Python one between the opening of a file and the block that closes it.
+    with nullcontext() if isolated else Held(), opening_to_seek("read_hdf5", source, BEGINS) as file:
         most = most_unpacked(file.seek(0, os.SEEK_END))
         file.seek(0)
         is_path = isinstance(source, (str, bytes, os.PathLike))
@@ -109,11 +112,9 @@ def read_tree(
             if isolated:
                 given = os.path.abspath(os.fsdecode(source)) if is_path else "-"  # type: ignore[arg-type]
                 return _isolated(name, [given, str(most), *without], None if is_path else file.read())
-            with Held():  # h5py drops a Ctrl-C that comes as it lets go of its handles, the last ones behind the end
-                content = content_of(library, os.fsdecode(source) if is_path else file, most, without)  # type: ignore[arg-type]
+            return _tree(content_of(library, os.fsdecode(source) if is_path else file, most, without))  # type: ignore[arg-type]
         except Wrong as error:
             raise FormatError(f"{name}: {error}") from error
-    return _tree(content)
 
 
 def _tree(content: Content) -> Hdf5Tree:
