@@ -51,7 +51,8 @@ def train(path: str, steps: int, batch: int, seed: int) -> list[tuple[float, flo
     history = []
     for _ in range(steps):
         x, y = spirals(rng, batch)
-        results = dict(zip(names, session.run(names, {features: x, labels: y, **state}), strict=True))
+        computed = session.run(names, {features: x, labels: y, **state})
+        results: dict[str, Any] = dict(zip(names, computed, strict=True))
         state = {name.removesuffix("/new"): array for name, array in results.items() if name.endswith("/new")}
         accuracy = float((results["layer2"].argmax(1) == y.argmax(1)).mean())
         history.append((float(results["score"]), accuracy))
