@@ -24,3 +24,30 @@ def function_for(part: object, table: Mapping[str, str], package: str) -> Callab
     module, name = table[kind.__name__].split(":")
     function: Callable[..., Any] = getattr(import_module(f".{module}", package), name)
     return function
+
+
+def needed_function(
+    part: object,
+    table: Mapping[str, str],
+    package: str,
+    missing: Mapping[str, str],
+    refusal: Callable[[str], Exception],
+    library: str,
+) -> Callable[..., Any]:
+    """Return the function for a part, as `function_for`; raise a refusal with the reason where there is none.
+
+    Parameters
+    ----------
+    part, table, package
+        As of `function_for`.
+    missing : mapping of str -> str
+        Name of a class -> why there is none.
+    refusal : class of exceptions
+    library : str
+        That has nothing like the part.
+    """
+    function = function_for(part, table, package)
+    if function is None:
+        kind = type(part).__name__
+        raise refusal(missing.get(kind, f"{library} has nothing like {kind}"))
+    return function

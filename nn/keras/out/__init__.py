@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...conf.parts_by_class import function_for
+from ...conf.parts_by_class import needed_function
 from .node import Node, NotInKeras
 
 if TYPE_CHECKING:
@@ -119,18 +119,9 @@ MISSING: Mapping[str, str] = {
 """Class that Keras cannot say -> why, sorted."""
 
 
-def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
-    """Return the function that writes a part; None where there is none, as for classes of one's own."""
-    return function_for(part, table, __name__)
-
-
 def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:
     """Return the function that writes a part; raise NotInKeras where there is none."""
-    function = writer(table, part)
-    if function is None:
-        kind = type(part).__name__
-        raise NotInKeras(MISSING.get(kind, f"Keras has nothing like {kind}"))
-    return function
+    return needed_function(part, table, __name__, MISSING, NotInKeras, "Keras")
 
 
 def layer_written(node: Node) -> Value:

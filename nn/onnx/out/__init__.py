@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...conf.parts_by_class import function_for
+from ...conf.parts_by_class import function_for, needed_function
 from .masks import over_activations
 from .node_draft import NodeDraft, NotInOnnx
 
@@ -127,11 +127,7 @@ def writer(table: Mapping[str, str], part: object) -> Callable[..., Any] | None:
 
 def part_writer(table: Mapping[str, str], part: object) -> Callable[..., Any]:
     """Return the function that writes a part; raise NotInOnnx where there is none."""
-    function = writer(table, part)
-    if function is None:
-        kind = type(part).__name__
-        raise NotInOnnx(MISSING.get(kind, f"ONNX has nothing like {kind}"))
-    return function
+    return needed_function(part, table, __name__, MISSING, NotInOnnx, "ONNX")
 
 
 def layer_written(layer: NodeDraft) -> str:
