@@ -20,7 +20,9 @@ from .registered import registered
 from .sharing import Unit, may_stack, stacked, units_of, unstacked
 
 LOGGER = logging.getLogger(__name__)
-DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+DAMAGE = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 """The errors of settings that contradict themselves."""
 CONVERTERS = {
     "Activation": "activations:activation",
