@@ -168,6 +168,8 @@ def document_of(source: Any) -> dict[str, Any]:
         decoded = content if isinstance(content, str) else content.decode()
     except UnicodeDecodeError as error:
         raise FormatError("expected a model of Keras, or its JSON, got neither.") from error
+    if not decoded.strip():
+        raise FormatError("expected a model of Keras, or its JSON, got an empty file. Is it truncated?")
     document = parse(decoded)
     if isinstance(document, str):  # what model.to_json() returned was written as JSON once more
         document = parse(document)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nd
+import nn
 from nn.keras.reading import read_keras
 
 from .files import archive, called, chain, functional, given, layer, numbers, read
@@ -187,3 +188,11 @@ def test_an_archive_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
         file.writestr("model.weights.h5", bytes(1 << 16))
     with pytest.raises(nd.FormatError, match=r"must hold at most .* bytes in a file of this size"):
         own(path)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n"])
+def test_an_empty_file_is_told_as_such(content, tmp_path):
+    path = tmp_path / "model.keras"
+    path.write_bytes(content)
+    with pytest.raises(nd.FormatError, match=r"expected a model of Keras, or its JSON, got an empty file"):
+        nn.load(path)
