@@ -1,0 +1,25 @@
+"""Augmentation: pre-processors of minibatches of pictures, drawn from the network's own generator.
+
+The imports for type checkers are written from the table of names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from .base import Augmentation as Augmentation
+    from .crop import RandomCrop as RandomCrop
+    from .crop import RandomShift as RandomShift
+    from .flip import RandomFlip as RandomFlip
+
+if not TYPE_CHECKING:
+    _NAMES = {
+        "base": "Augmentation",
+        "crop": "RandomCrop RandomShift",
+        "flip": "RandomFlip",
+    }
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES)
+    __all__ = sorted(" ".join(_NAMES.values()).split())
