@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import ConfigurationError, DTypeError, ShapeError, describe_shape
 from nd.classes import ExplainedType, overridable
+from nd.dataset.async_iterator import reads_ahead
 from nd.dataset.checks import as_array
 from nd.dataset.examples import Examples
 from nd.dataset.image_iterator import ArrayPool
@@ -64,12 +65,19 @@ class Augmentation(metaclass=ExplainedType):
             It has no features ``[N, C, H, W]``, or inputs or labels with four axes of another size.
         DTypeError
             It is neither, or the pictures hold other numbers than this can change.
+        ConfigurationError
+            A thread that reads ahead has called it.
         """
         who = type(self).__name__
         if not isinstance(data_set, Examples):
             raise DTypeError(
                 f"{who}.pre_process: expected a DataSet or MultiDataSet, got {type(data_set).__name__}. Call "
                 "transform(images) for an array."
+            )
+        if reads_ahead():
+            raise ConfigurationError(
+                f"{who}: must be called by the thread that trains, which has the network's generator, got one that "
+                "reads ahead. Set it on the outer iterator, as it is; a function around it needs draws = True."
             )
         multi = data_set.multi
         pictures = [at for at, array in enumerate(multi.features) if len(array.shape) == 4]
@@ -177,9 +185,3 @@ def check_channels(who: str, channels: int) -> None:
     """Raise ShapeError unless pictures are grey or have three colours."""
     if channels not in (1, 3):
         raise ShapeError(f"{who}: expected pictures of 1 or 3 channels, got {channels}. Give the colours alone.")
-
-
-def check_data(who: str, holds: bool, requirement: str, got: str, remedy: str) -> None:
-    """Raise DataError unless a requirement holds."""
-    if not holds:
-        raise DataError(f"{who}: {requirement}, got {got}. {remedy}")
