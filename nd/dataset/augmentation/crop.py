@@ -21,7 +21,7 @@ class _Windows(Augmentation):
     """Shared by what shows a window of each picture, at a place of its own."""
 
     moves_pixels: ClassVar[bool] = True
-    numbers: ClassVar[int] = 2
+    numbers: int = 2
 
     def __init__(self, fill: Any) -> None:
         super().__init__()
@@ -103,9 +103,7 @@ class RandomCrop(_Windows):
     """
 
     @checked
-    def __init__(
-        self, size: Count | tuple[Count, Count] | None = None, padding: Natural = 0, fill: Fill = 0.0
-    ) -> None:
+    def __init__(self, size: Count | tuple[Count, Count] | None = None, padding: Natural = 0, fill: Fill = 0.0) -> None:
         super().__init__(fill)
         self.size = (size, size) if isinstance(size, int) else size
         self.padding = padding
