@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .early_termination import EarlyTerminationDataSetIterator as EarlyTerminationDataSetIterator
     from .existing import ExistingDataSetIterator as ExistingDataSetIterator
     from .generator_iterator import GeneratorDataSetIterator as GeneratorDataSetIterator
+    from .images.folder import ImageFolderIterator as ImageFolderIterator
     from .iris import IrisDataSetIterator as IrisDataSetIterator
     from .iterator import DataSetIterator as DataSetIterator
     from .kfold import KFoldIterator as KFoldIterator
@@ -78,6 +79,7 @@ if not TYPE_CHECKING:
         "early_termination": "EarlyTerminationDataSetIterator",
         "existing": "ExistingDataSetIterator",
         "generator_iterator": "GeneratorDataSetIterator",
+        "images.folder": "ImageFolderIterator",
         "iris": "IrisDataSetIterator",
         "iterator": "DataSetIterator",
         "kfold": "KFoldIterator",
