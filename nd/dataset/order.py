@@ -10,6 +10,7 @@ from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
 
 _INT_MAX = (1 << 31) - 1
+_MOST_SHUFFLED = 1 << 31  # examples, over all epochs: more take hours
 
 Selection = Any
 """Examples picked: a slice where they lie side by side, else their numbers, an array [n]."""
@@ -102,3 +103,60 @@ class FileOrder(EpochOrder):
         """Take the state of a pickle; in those of older releases the files have an order in an object of its own."""
         files = state.pop("_files", None)
         vars(self).update({} if files is None else vars(files), **state)
+
+
+class FurtherOrder(EpochOrder):
+    """Orders of which every one is that before it, shuffled once more, as DataVec's ``FileSplit`` has them.
+
+    Parameters
+    ----------
+    n : int
+    random : JavaRandom
+        Others may draw from it too: the state of an order has the generator's states at which shuffles began.
+    """
+
+    def __init__(self, n: int, random: JavaRandom) -> None:
+        super().__init__(n, None)
+        self._generator = random
+        self._order = np.arange(n)
+        self._shuffles: list[list[int]] = []  # a state of the generator, and how many shuffles followed on it
+        self._after: int | None = None  # the state after the last one
+
+    def begin(self) -> None:
+        """Begin the next epoch."""
+        state = self._generator.get_state()
+        if self._shuffles and state == self._after:
+            self._shuffles[-1][1] += 1
+        else:
+            self._shuffles.append([state, 1])
+        self._generator.shuffle(self._order)
+        self._after = self._generator.get_state()
+
+    def copy(self) -> FurtherOrder:
+        """Return one that goes on alone, with the same generator."""
+        other = FurtherOrder(self.n, self._generator)
+        other._order, other._after = self._order.copy(), self._after
+        other._shuffles = [list(run) for run in self._shuffles]
+        return other
+
+    def state(self) -> Any:
+        """Return the generator's states at which shuffles began, each with how many followed."""
+        return [list(run) for run in self._shuffles]
+
+    def restore(self, state: Any, begun: bool = True) -> None:
+        """Shuffle as often as the order of that `state` was; DataError if it is none."""
+        runs: list[Any] = state if isinstance(state, list) else [None]
+        if not all(isinstance(run, list) and len(run) == 2 and _is_count(run[1]) for run in runs):
+            raise DataError(f"FurtherOrder.restore: expected pairs of a generator's state and a count, got {state!r}.")
+        if sum(run[1] for run in runs) * self.n > _MOST_SHUFFLED:
+            raise DataError(f"FurtherOrder.restore: expected fewer shuffles of {self.n} examples, got {state!r}.")
+        fresh = FurtherOrder(self.n, self._generator)
+        for start, count in runs:
+            self._generator.set_state(start)
+            for _ in range(count):
+                fresh.begin()
+        vars(self).update(vars(fresh))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

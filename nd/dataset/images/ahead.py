@@ -127,9 +127,7 @@ class Threads:
         while len(self._threads) < self.count:
             lock = threading.Lock()
             # the thread knows the reference to the owner too: one that goes with its object calls nobody
-            thread = threading.Thread(
-                target=_work, args=(self._inbox, lock, self._owner), name=self._name, daemon=True
-            )
+            thread = threading.Thread(target=_work, args=(self._inbox, lock, self._owner), name=self._name, daemon=True)
             _THREADS.add(thread)
             thread.start()
             self._threads.append(thread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -30,9 +30,12 @@ class Unreadable(Exception):
 class Decoder(Protocol):
     """Decodes the pictures of an iterator."""
 
-    dtype: str
-    shape: tuple[int, int, int]
-    """Channels, height and width of all pictures."""
+    dtype: ClassVar[str]
+    """Of the pictures' numbers."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of all pictures."""
 
     def __call__(self, path: str) -> Any:
         """Return a picture, an array [H, W, C] of the host, in any thread; raise Unreadable or OSError."""
@@ -131,7 +134,7 @@ class PillowDecoder:
     resize: str
     interpolation: str
 
-    dtype = "uint8"
+    dtype: ClassVar[str] = "uint8"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -196,7 +199,7 @@ class OpenCVDecoder:
     crop: bool = False
     transform: Any = None
 
-    dtype = "uint16"
+    dtype: ClassVar[str] = "uint16"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -206,7 +209,9 @@ class OpenCVDecoder:
     def __call__(self, path: str) -> Any:
         picture = _as_opencv_reads(opened(path))
         if self.transform is not None:
-            picture = np.asarray(self.transform.transform(picture.transpose(2, 0, 1))).transpose(1, 2, 0)
+            changed = np.asarray(self.transform.transform(picture.transpose(2, 0, 1))).transpose(1, 2, 0)
+            most = np.iinfo(picture.dtype).max
+            picture = np.clip(np.rint(changed), 0, most).astype(picture.dtype)
         if self.channels:
             picture = with_channels(picture, self.channels)
         if self.crop:

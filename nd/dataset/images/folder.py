@@ -94,8 +94,8 @@ class ImageFolderIterator(PictureIterator):
 
     Notes
     -----
-    `next` returns features ``[N, channels, height, width]`` and one-hot labels ``[N, classes]``, float32. Pre-processors
-    run in the thread that calls `next`.
+    `next` returns features ``[N, channels, height, width]`` and one-hot labels ``[N, classes]``, float32.
+    Pre-processors run in the thread that calls `next`.
 
     The first picture of a file is taken, turned upright as its Exif says. Of 16 bits a channel the upper 8 are taken;
     pictures of 32 bits are refused, as damaged ones are. Pillow's ``Image.MAX_IMAGE_PIXELS`` bounds their size.

@@ -253,5 +253,3 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
         workers = state.pop("_workers")
         vars(self).update(state)
         self._be_idle(workers)
-
-
