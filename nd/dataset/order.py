@@ -8,6 +8,7 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
+from nd.interrupts import Held
 
 _INT_MAX = (1 << 31) - 1
 _MOST_SHUFFLED = 1 << 31  # examples, over all epochs: more take hours
@@ -30,10 +31,16 @@ class EpochOrder:
         self._order: Any = None
 
     def begin(self) -> None:
-        """Begin the next epoch."""
-        if self._random is not None:
-            self._began = self._random.get_state()
-            self._order = self._random.permutation(self.n)
+        """Begin the next epoch; where Ctrl-C comes meanwhile, stay in this one."""
+        if self._random is None:
+            return
+        began = self._random.get_state()
+        try:
+            order = self._random.permutation(self.n)
+        except BaseException:
+            self._random.set_state(began)
+            raise
+        self._began, self._order = began, order  # nothing is called between the two
 
     def select(self, start: int, stop: int) -> Selection:
         """Return which examples are the ones from `start` to `stop` - 1 of this epoch."""
@@ -83,11 +90,12 @@ class FileOrder(EpochOrder):
 
     def begin(self) -> None:
         """Begin the next epoch."""
-        super().begin()
-        self._current = None
-        if self._random is not None:
-            self.files = self._order.tolist()
-            self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
+        with Held():
+            super().begin()
+            self._current = None
+            if self._random is not None:
+                self.files = self._order.tolist()
+                self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
 
     def of_file(self, number: int, start: int, stop: int) -> Selection:
         """Return which examples of file `number` are the ones from `start` to `stop` - 1 of its own order."""
@@ -123,14 +131,18 @@ class FurtherOrder(EpochOrder):
         self._after: int | None = None  # the state after the last one
 
     def begin(self) -> None:
-        """Begin the next epoch."""
+        """Begin the next epoch; where Ctrl-C comes meanwhile, stay in this one."""
         state = self._generator.get_state()
-        if self._shuffles and state == self._after:
-            self._shuffles[-1][1] += 1
-        else:
-            self._shuffles.append([state, 1])
-        self._generator.shuffle(self._order)
-        self._after = self._generator.get_state()
+        goes_on = bool(self._shuffles) and state == self._after
+        try:
+            order = self._order[self._generator.permutation(self.n)]
+            after = self._generator.get_state()
+            before = self._shuffles[:-1] if goes_on else self._shuffles
+            shuffles = [*before, [state, 1] if not goes_on else [self._shuffles[-1][0], self._shuffles[-1][1] + 1]]
+        except BaseException:
+            self._generator.set_state(state)
+            raise
+        self._order, self._after, self._shuffles = order, after, shuffles  # nothing is called between them
 
     def copy(self) -> FurtherOrder:
         """Return one that goes on alone, with the same generator."""
@@ -150,11 +162,15 @@ class FurtherOrder(EpochOrder):
             raise DataError(f"FurtherOrder.restore: expected pairs of a generator's state and a count, got {state!r}.")
         if sum(run[1] for run in runs) * self.n > _MOST_SHUFFLED:
             raise DataError(f"FurtherOrder.restore: expected fewer shuffles of {self.n} examples, got {state!r}.")
-        fresh = FurtherOrder(self.n, self._generator)
-        for start, count in runs:
-            self._generator.set_state(start)
-            for _ in range(count):
-                fresh.begin()
+        fresh, was = FurtherOrder(self.n, self._generator), self._generator.get_state()
+        try:
+            for start, count in runs:
+                self._generator.set_state(start)
+                for _ in range(count):
+                    fresh.begin()
+        except DataError:
+            self._generator.set_state(was)
+            raise
         vars(self).update(vars(fresh))
 
 

@@ -158,9 +158,10 @@ class PillowDecoder:
         if self.resize == "stretch":
             return image.resize((width, height), how)
         if self.resize == "crop":
-            across, down = min(columns, rows * width / height), min(rows, columns * height / width)
-            left, top = (columns - across) / 2, (rows - down) / 2
-            return image.resize((width, height), how, (left, top, left + across, top + down))
+            across = min(columns, max(1, rows * width // height))
+            down = min(rows, max(1, columns * height // width))
+            left, top = (columns - across) // 2, (rows - down) // 2
+            return image.crop((left, top, left + across, top + down)).resize((width, height), how)
         factor = min(width / columns, height / rows)
         inner = (max(1, round(columns * factor)), max(1, round(rows * factor)))
         canvas = image_module.new(image.mode, (width, height))

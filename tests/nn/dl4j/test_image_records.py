@@ -102,7 +102,7 @@ def test_filters_choose_what_javas_do(number):
 
 
 @pytest.mark.parametrize(
-    "number, weights", [*enumerate([(80, 20), (1, 1, 1), (1.0,), (0.5, 0.3, 0.2), (2,), (1.0, 3.0)])]
+    ("number", "weights"), [*enumerate([(80, 20), (1, 1, 1), (1.0,), (0.5, 0.3, 0.2), (2,), (1.0, 3.0)])]
 )
 def test_parts_are_as_large_as_javas(number, weights):
     parts = every_file().sample(None, *weights)
@@ -119,7 +119,7 @@ def test_filters_share_a_generator():
         assert ";".join(within(part.paths) for part in parts) == RESULTS[key]
 
 
-@pytest.mark.parametrize("number, labels", [(0, LABELS), (1, PatternPathLabelGenerator("[aeiou]", 0))])
+@pytest.mark.parametrize(("number", "labels"), [(0, LABELS), (1, PatternPathLabelGenerator("[aeiou]", 0))])
 def test_minibatches_are_javas(number, labels):
     reader = ImageRecordReader(4, 3, 3, labels)
     reader.initialize(every_file())
