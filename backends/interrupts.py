@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import weakref
+from collections.abc import Callable
 from types import FrameType
 
 _SIGINT = int(signal.SIGINT)
@@ -124,3 +125,18 @@ _EDGES = {
     for function in (_install, _uninstall, Handling.__enter__, Handling.__exit__, Held.__enter__, Held.__exit__)
 }
 """Of the functions that put the handler in and give the default one back."""
+
+
+class Finally:
+    """Calls a function when a block ends, however it does."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._function = function
+
+    def __enter__(self) -> None:
+        """Do nothing, so that no Ctrl-C finds it half done."""
+
+    def __exit__(self, *error: object) -> None:
+        self._function()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .boxes import box_labels as box_labels
     from .characters import CharacterIterator as CharacterIterator
     from .class_labels import one_hot as one_hot
+    from .composite import CompositeDataSetPreProcessor as CompositeDataSetPreProcessor
+    from .composite import CompositeMultiDataSetPreProcessor as CompositeMultiDataSetPreProcessor
     from .csv_iterator import CsvDataSetIterator as CsvDataSetIterator
     from .dataframe_iterator import DataFrameDataSetIterator as DataFrameDataSetIterator
     from .dataset import DataSet as DataSet
@@ -72,6 +74,7 @@ if not TYPE_CHECKING:
         "boxes": "box_labels",
         "characters": "CharacterIterator",
         "class_labels": "one_hot",
+        "composite": "CompositeDataSetPreProcessor CompositeMultiDataSetPreProcessor",
         "csv_iterator": "CsvDataSetIterator",
         "dataframe_iterator": "DataFrameDataSetIterator",
         "dataset": "DataSet",

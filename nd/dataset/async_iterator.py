@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-from backends.errors import DataError
+from backends.errors import ConfigurationError, DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import (
@@ -31,12 +31,21 @@ class Prefetching(WrappingIterator[Batch]):
 
     def __init__(self, base: MinibatchIterator[Batch], queue_size: int) -> None:
         self.base = base
+        self._check_base()
         self._base_lock = threading.RLock()
         self._channel = _Channel(queue_size, type(self).__name__, self)
         self._thread: threading.Thread | None = None
         self._begun_at: State | DataError | None = None  # where the base stood; None before anything was read
         self._last: _Item | None = None  # the item that was handed out last
         tell_of_forks(self)
+
+    def _check_base(self) -> None:
+        """Raise ConfigurationError where the thread would have to draw random numbers: its generator is no network's."""
+        if self.base.draws():
+            raise ConfigurationError(
+                f"{type(self).__name__}: expected a base whose pre_processor draws no random numbers, got one that "
+                "does, which another thread cannot repeat. Set it on this iterator instead: set_pre_processor."
+            )
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, waiting until the next one is ready."""
@@ -157,6 +166,8 @@ class Prefetching(WrappingIterator[Batch]):
     def _start(self) -> None:
         if self._channel.stopped:
             self.close()  # completes a close that Ctrl-C cut short
+        if self._thread is None:
+            self._check_base()  # a pre-processor may have come since
         if self._thread is None and self._channel.open():
             self.close()  # another iterator's thread may still read
             self._channel.open()
@@ -265,6 +276,11 @@ class _Channel:
             _wake(self._to_fill)
 
 
+def reads_ahead() -> bool:
+    """Tell whether the thread that asks reads minibatches ahead."""
+    return threading.current_thread() in _THREADS
+
+
 def _wake(wake_ups: SimpleQueue[None]) -> None:
     if wake_ups.empty():
         wake_ups.put(None)
@@ -297,6 +313,8 @@ class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):
     ------
     ArgumentError
         `base` is no DataSetIterator, or `queue_size` is less than 1.
+    ConfigurationError
+        A pre-processor of `base` draws random numbers, now or when reading begins. Set it on this iterator.
 
     Notes
     -----

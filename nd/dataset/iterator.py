@@ -11,7 +11,7 @@ from backends.errors import DataError, DTypeError
 from nd.classes import ExplainedABC, NamesSuggested, overridable
 from nd.dataset.dataset import DataSet
 from nd.dataset.examples import Examples
-from nd.dataset.pre_processor import PreProcessor, pre_processed
+from nd.dataset.pre_processor import PreProcessor, draws, pre_processed
 from nd.intake import is_holder
 
 Batch = TypeVar("Batch", bound=Examples)
@@ -100,8 +100,12 @@ class MinibatchIterator(Iterator[Batch], NamesSuggested, metaclass=ExplainedABC)
         return True
 
     def async_supported(self) -> bool:
-        """Tell whether another thread may read ahead (`AsyncDataSetIterator`)."""
-        return True
+        """Tell whether another thread may read ahead (`AsyncDataSetIterator`): not where a pre-processor draws."""
+        return not self.draws()
+
+    def draws(self) -> bool:
+        """Tell whether a pre-processor, its own or that of an iterator that it reads, draws random numbers."""
+        return draws(self.pre_processor)
 
     def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
         """Have every minibatch go through `pre_processor` from now on, say a fitted normalizer; None ends that.
@@ -262,7 +266,10 @@ class WrappingIterator(MinibatchIterator[Batch]):
         return self.base.reset_supported()
 
     def async_supported(self) -> bool:
-        return self.base.async_supported()
+        return self.base.async_supported() and super().async_supported()
+
+    def draws(self) -> bool:
+        return super().draws() or self.base.draws()
 
     def state(self) -> State:
         return self.base.state()
@@ -380,14 +387,3 @@ def iterator_over(
     from .existing import ExistingDataSetIterator
 
     return ExistingDataSetIterator(data, convert)
-
-
-def reading_ahead(source: MinibatchIterator[Any]) -> Any:
-    """Return an iterator that reads another one ahead in a thread, of the same kind."""
-    if isinstance(source, DataSetIterator):
-        from .async_iterator import AsyncDataSetIterator
-
-        return AsyncDataSetIterator(source)
-    from .multi_iterators import AsyncMultiDataSetIterator
-
-    return AsyncMultiDataSetIterator(source)  # type: ignore[arg-type]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 class DataSetPreProcessor(Protocol):
     """Protocol of pre-processors, set on an iterator: `nd.dataset.normalizers`, and classes ported from Java.
 
-    A subclass may call its method ``preProcess``.
+    A subclass may call its method ``preProcess``. One that draws random numbers has an attribute ``draws = True``, and
+    draws from `nd.random.get_random()`: then it is called in the thread that trains, where that is the network's own
+    generator, and nothing is read ahead. So a run that goes on from a checkpoint draws what it would have drawn.
     """
 
     def pre_process(self, data_set: DataSet) -> DataSet | None:
@@ -33,6 +35,11 @@ class MultiDataSetPreProcessor(Protocol):
 
 
 PreProcessor = Callable[[Any], Any] | DataSetPreProcessor | MultiDataSetPreProcessor
+
+
+def draws(pre_processor: object) -> bool:
+    """Tell whether a pre-processor says that it draws random numbers."""
+    return bool(getattr(pre_processor, "draws", False))
 
 
 def pre_processed(who: str, pre_processor: PreProcessor, data_set: object, kind: type = DataSet) -> Any:

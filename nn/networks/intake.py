@@ -14,6 +14,7 @@ from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.checks import numbers_of
 from nd.dataset.examples import Examples
+from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import MinibatchIterator, is_pair, iterator_over
 from nd.intake import is_holder
 from nd.typing import Array
@@ -68,7 +69,7 @@ def unmasked_inputs_of(
 def feature_batches(x: object) -> Iterator[object] | None:
     """Yield the features of every minibatch of an iterator or iterable, or the minibatch; None where x is features."""
     if isinstance(x, MinibatchIterator):
-        return x
+        return looked_at(x)
     if isinstance(x, (Examples, str, bytes)) or is_holder(x) or not isinstance(x, Iterable):
         return None
     if isinstance(x, (list, tuple)) and not (x and (isinstance(x[0], Examples) or _is_minibatch(x[0]))):
@@ -247,7 +248,7 @@ def minibatches(network: NetworkCore, who: str, data: Any, labels: object = None
         yield minibatch(network, who, data, labels)
         return
     check_iterable(network, who, data)
-    for item in data:
+    for item in looked_at(data):
         yield minibatch(network, who, item_of(network, who, item))
 
 

@@ -46,6 +46,8 @@ class Progress:
         Of the network.
     random : (int, int), optional
         State of the network's generator.
+    fetched : (int, int), optional
+        The same before the minibatch that comes next was fetched, where it has been: for what is drawn for it.
     scored : (float, int), optional
         Sum of the scores of the minibatches that were trained on in the epoch that is not complete, and their number;
         None where the sum is not finite, or nobody wrote it down.
@@ -69,6 +71,7 @@ class Progress:
     obstacle: str = ""
     iteration: int = 0
     random: tuple[int, int] | None = None
+    fetched: tuple[int, int] | None = None
     scored: tuple[float, int] | None = None
     segment: int = 0
     state: tuple[Any, ...] = ()
@@ -105,7 +108,8 @@ class Progress:
         scored = None if by_name["scored"] is None else tuple(by_name["scored"])
         state = tuple(map(tuple, by_name["state"]))
         history = None if by_name["history"] is None else History._read(by_name["history"])
-        changed = {"random": tuple(values["random"]), "scored": scored, "state": state, "history": history}
+        fetched = None if by_name["fetched"] is None else tuple(by_name["fetched"])
+        changed = {"random": tuple(values["random"]), "fetched": fetched, "scored": scored, "state": state, "history": history}
         return Progress(**{**by_name, **changed})
 
 
@@ -141,6 +145,7 @@ _COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
 _VALID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "best_epoch": (f"null or {_COUNT[0]}", lambda value: value is None or _is_count(value)),
     "epochs": _COUNT,
+    "fetched": ("null, or two integers, 0 to 2**64 - 1", lambda value: value is None or _is_random(value)),
     "fitting": ("'', 'iterator' or 'minibatch'", lambda value: value in ("", "iterator", "minibatch")),
     "history": ("null, or lists of numbers, all of one length", _is_history),
     "iteration": _COUNT,

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.arguments import shown
 from nd.dataset import DataSet
-from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
-from nd.interrupts import Handling, Held
+from nd.dataset.fetching import may_read_ahead, reading_ahead
+from nd.dataset.iterator import MinibatchIterator, State, position_of
+from nd.interrupts import Finally, Handling, Held
 from nd.state import Restoring, in_force
 from optimize import Listener, ProgressBarListener
 
+from .draws import Draws
 from .history import History
 from .progress import Progress
 from .training_data import FitSettings, training_data, weighted
@@ -31,21 +33,6 @@ if TYPE_CHECKING:
     from .validation import Validation
 
 NOTHING_MORE = FitSettings()
-
-
-class Finally:
-    """Calls a function when a block ends, however it does."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: Callable[[], object]) -> None:
-        self._function = function
-
-    def __enter__(self) -> None:
-        """Do nothing, so that no Ctrl-C finds it half done."""
-
-    def __exit__(self, *error: object) -> None:
-        self._function()
 
 
 class Training:
@@ -70,6 +57,7 @@ class Training:
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
+        self._draws = Draws(network)
         self._steps = 1  # on every minibatch, or segment of its series
         self._segment = 0  # of the minibatch that is trained on: the first without series in segments
         self._segments = 1
@@ -209,6 +197,7 @@ class Training:
             obstacle="" if restorable or position is None else str(position),
             iteration=network.iteration_count,
             random=network.random.get_state(),
+            fetched=None if minibatch_done else self._draws.before,
             scored=None if over else self._scored(minibatch_done and taken > 0),
             history=None if self._complete else self.history._before(min(epochs, self._noted)),
             best_epoch=None if self._best is None else self._best.epoch,
@@ -256,6 +245,7 @@ class Training:
             self._restore(self._source, awaited)
         if awaited.fitting and awaited.random is not None and awaited.iteration == network.iteration_count:
             network.random.set_state(awaited.random)
+            self._draws.resume(awaited)
         steps_before = network.iteration_count - awaited.steps
         self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment
         self._epoch = network.epoch_count if awaited.within else None
@@ -345,7 +335,7 @@ class Training:
         iterator: Any = self.iterator
         with ExitStack() as stack:
             source = iterator
-            if source.async_supported():
+            if may_read_ahead(source):
                 source = stack.enter_context(reading_ahead(source))
             self._before, self._source = position_of(source), source
             self._resume()
@@ -389,7 +379,7 @@ class Training:
                 return True
             if engine.progress.stop_reason is not None:
                 return False
-            batch = source.next()
+            batch = self._draws.fetch(source)
             if not isinstance(batch, network._data_types):
                 network._check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
@@ -397,4 +387,5 @@ class Training:
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
             self._train_on(batch, optimizer)
-            self._before, self._began, self._segment = position_of(source), network.iteration_count, 0
+            position, self._draws.before = position_of(source), None
+            self._before, self._began, self._segment = position, network.iteration_count, 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
+from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import is_pair
 from nd.evaluation import Evaluation
 from nd.typing import Array
@@ -153,7 +154,7 @@ class Validation:
             return
         if self._iterator.reset_supported():
             self._iterator.reset()
-        yield from self._iterator
+        yield from looked_at(self._iterator)
 
 
 def validation_of(

@@ -10,6 +10,7 @@ from nd import ConfigurationError, DataError
 from nd.arguments import Count, checked
 from nd.checks import check_choice
 from nd.classes import ExplainedType
+from nd.dataset.fetching import looked_at
 from nd.evaluation import RegressionEvaluation
 from nd.typing import Array
 
@@ -162,7 +163,7 @@ def _arriving(who: object, model: Any, data: Iterable[Any], method: str) -> Iter
             f"{type(who).__name__}: the first layer must be of {kind}, got {type(layer.conf).__name__}."
         )
     seen = False
-    for batch in data:
+    for batch in looked_at(data):
         seen = True
         with model.engine.on_backend():
             yield layer, nd.as_array(batch.features, layer.dtype)

@@ -10,6 +10,7 @@ from nd.arguments import checked
 from nd.checks import check_choice
 from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, MultiDataSet
+from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import MinibatchIterator
 from nd.dataset.minibatches import Minibatches
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
@@ -51,7 +52,7 @@ class DataSetLossCalculator(metaclass=ExplainedType):
     def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the model's loss; raise DataError if there are no data."""
         total, examples = 0.0, 0
-        for batch in self.iterator:
+        for batch in looked_at(self.iterator):
             total += model.score(batch) * batch.num_examples()
             examples += batch.num_examples()
         if not examples:

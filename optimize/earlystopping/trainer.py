@@ -12,7 +12,8 @@ from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
 from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
-from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
+from nd.dataset.fetching import fetched, may_read_ahead, reading_ahead
+from nd.dataset.iterator import MinibatchIterator, iterator_over
 from nd.dataset.minibatches import Minibatches
 from nd.interrupts import Handling
 
@@ -149,7 +150,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
             for listener in self.model.listeners:
                 stack.callback(listener.close)
             source = self._iterator
-            if source.async_supported():
+            if may_read_ahead(source):
                 source = stack.enter_context(reading_ahead(source))
             stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
             self._stop_reason = stack.enter_context(self.model.stoppable())
@@ -261,7 +262,7 @@ class EarlyStoppingTrainer(metaclass=ExplainedType):
         asked = time.perf_counter()
         if not source.has_next():
             return None
-        batch = source.next()
+        batch = fetched(source, getattr(self.model, "random", None) if source.draws() else None)
         self.model.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
         return batch
 

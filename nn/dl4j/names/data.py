@@ -6,10 +6,16 @@ DATA: dict[str, dict[str, str]] = {
     "nd.dataset.async_iterator": {
         "AsyncDataSetIterator": "shutdown=close",
     },
+    "nd.dataset.augmentation.base": {
+        "Augmentation": "preProcess",
+    },
     "nd.dataset.characters": {
         "CharacterIterator": (
             "convertCharacterToIndex convertIndexToCharacter getDefaultCharacterSet getMinimalCharacterSet"
         ),
+    },
+    "nd.dataset.composite": {
+        "CompositeDataSetPreProcessor": "preProcess",
     },
     "nd.dataset.dataset": {
         "DataSet": (

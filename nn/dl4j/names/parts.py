@@ -73,7 +73,6 @@ PARTS: dict[str, dict[str, str]] = {
     "nn.dl4j.preprocessors": {
         "CombinedMultiDataSetPreProcessor": "builder=Builder",
         "CombinedPreProcessor": "builder=Builder",
-        "CompositeDataSetPreProcessor": "preProcess",
         "_Builder": "addPreProcessor",
     },
     "nn.dl4j.records": {
