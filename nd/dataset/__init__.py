@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .existing import ExistingDataSetIterator as ExistingDataSetIterator
     from .fashion_mnist import FashionMnistDataSetIterator as FashionMnistDataSetIterator
     from .generator_iterator import GeneratorDataSetIterator as GeneratorDataSetIterator
+    from .images.folder import ImageFolderIterator as ImageFolderIterator
     from .iris import IrisDataSetIterator as IrisDataSetIterator
     from .iterator import DataSetIterator as DataSetIterator
     from .kfold import KFoldIterator as KFoldIterator
@@ -87,6 +88,7 @@ if not TYPE_CHECKING:
         "existing": "ExistingDataSetIterator",
         "fashion_mnist": "FashionMnistDataSetIterator",
         "generator_iterator": "GeneratorDataSetIterator",
+        "images.folder": "ImageFolderIterator",
         "iris": "IrisDataSetIterator",
         "iterator": "DataSetIterator",
         "kfold": "KFoldIterator",

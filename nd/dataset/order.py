@@ -8,8 +8,10 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
+from nd.interrupts import Held
 
 _INT_MAX = (1 << 31) - 1
+_MOST_SHUFFLED = 1 << 31  # examples, over all epochs: more take hours
 
 Selection = Any
 """Examples picked: a slice where they lie side by side, else their numbers, an array [n]."""
@@ -29,10 +31,16 @@ class EpochOrder:
         self._order: Any = None
 
     def begin(self) -> None:
-        """Begin the next epoch."""
-        if self._random is not None:
-            self._began = self._random.get_state()
-            self._order = self._random.permutation(self.n)
+        """Begin the next epoch; where Ctrl-C comes meanwhile, stay in this one."""
+        if self._random is None:
+            return
+        began = self._random.get_state()
+        try:
+            order = self._random.permutation(self.n)
+        except BaseException:
+            self._random.set_state(began)
+            raise
+        self._began, self._order = began, order  # nothing is called between the two
 
     def select(self, start: int, stop: int) -> Selection:
         """Return which examples are the ones from `start` to `stop` - 1 of this epoch."""
@@ -82,11 +90,12 @@ class FileOrder(EpochOrder):
 
     def begin(self) -> None:
         """Begin the next epoch."""
-        super().begin()
-        self._current = None
-        if self._random is not None:
-            self.files = self._order.tolist()
-            self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
+        with Held():
+            super().begin()
+            self._current = None
+            if self._random is not None:
+                self.files = self._order.tolist()
+                self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
 
     def of_file(self, number: int, start: int, stop: int) -> Selection:
         """Return which examples of file `number` are the ones from `start` to `stop` - 1 of its own order."""
@@ -102,3 +111,68 @@ class FileOrder(EpochOrder):
         """Take the state of a pickle; in those of older releases the files have an order in an object of its own."""
         files = state.pop("_files", None)
         vars(self).update({} if files is None else vars(files), **state)
+
+
+class FurtherOrder(EpochOrder):
+    """Orders of which every one is that before it, shuffled once more, as DataVec's ``FileSplit`` has them.
+
+    Parameters
+    ----------
+    n : int
+    random : JavaRandom
+        Others may draw from it too: the state of an order has the generator's states at which shuffles began.
+    """
+
+    def __init__(self, n: int, random: JavaRandom) -> None:
+        super().__init__(n, None)
+        self._generator = random
+        self._order = np.arange(n)
+        self._shuffles: list[list[int]] = []  # a state of the generator, and how many shuffles followed on it
+        self._after: int | None = None  # the state after the last one
+
+    def begin(self) -> None:
+        """Begin the next epoch; where Ctrl-C comes meanwhile, stay in this one."""
+        state = self._generator.get_state()
+        goes_on = bool(self._shuffles) and state == self._after
+        try:
+            order = self._order[self._generator.permutation(self.n)]
+            after = self._generator.get_state()
+            before = self._shuffles[:-1] if goes_on else self._shuffles
+            shuffles = [*before, [state, 1] if not goes_on else [self._shuffles[-1][0], self._shuffles[-1][1] + 1]]
+        except BaseException:
+            self._generator.set_state(state)
+            raise
+        self._order, self._after, self._shuffles = order, after, shuffles  # nothing is called between them
+
+    def copy(self) -> FurtherOrder:
+        """Return one that goes on alone, with the same generator."""
+        other = FurtherOrder(self.n, self._generator)
+        other._order, other._after = self._order.copy(), self._after
+        other._shuffles = [list(run) for run in self._shuffles]
+        return other
+
+    def state(self) -> Any:
+        """Return the generator's states at which shuffles began, each with how many followed."""
+        return [list(run) for run in self._shuffles]
+
+    def restore(self, state: Any, begun: bool = True) -> None:
+        """Shuffle as often as the order of that `state` was; DataError if it is none."""
+        runs: list[Any] = state if isinstance(state, list) else [None]
+        if not all(isinstance(run, list) and len(run) == 2 and _is_count(run[1]) for run in runs):
+            raise DataError(f"FurtherOrder.restore: expected pairs of a generator's state and a count, got {state!r}.")
+        if sum(run[1] for run in runs) * self.n > _MOST_SHUFFLED:
+            raise DataError(f"FurtherOrder.restore: expected fewer shuffles of {self.n} examples, got {state!r}.")
+        fresh, was = FurtherOrder(self.n, self._generator), self._generator.get_state()
+        try:
+            for start, count in runs:
+                self._generator.set_state(start)
+                for _ in range(count):
+                    fresh.begin()
+        except DataError:
+            self._generator.set_state(was)
+            raise
+        vars(self).update(vars(fresh))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -67,6 +67,7 @@ from .image_preprocessors import (
     PermuteDataSetPreProcessor,
     RGBtoGrayscaleDataSetPreProcessor,
 )
+from .image_records import ImageRecordReader, NativeImageLoader
 from .indexing import NDArrayIndex
 from .iterators import (  # type: ignore[assignment]
     AsyncDataSetIterator,
@@ -103,7 +104,6 @@ from .preprocessors import (
 from .random_iterator import RandomDataSetIterator
 from .records import (  # type: ignore[assignment]
     CSVRecordReader,
-    FileSplit,
     RecordReaderDataSetIterator,
     RecordReaderMultiDataSetIterator,
     SequenceRecordReaderDataSetIterator,
@@ -114,6 +114,17 @@ from .solvers import (
     GradientStepFunction,
     NegativeDefaultStepFunction,
     NegativeGradientStepFunction,
+)
+from .splits import (
+    BalancedPathFilter,
+    CollectionInputSplit,
+    FileSplit,
+    InputSplit,
+    ParentPathLabelGenerator,
+    PathFilter,
+    PathLabelGenerator,
+    PatternPathLabelGenerator,
+    RandomPathFilter,
 )
 from .stats import InMemoryStatsStorage, StatsListener
 from .transforms import Transforms

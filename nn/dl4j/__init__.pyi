@@ -20,6 +20,8 @@ import nd.dataset.examples
 import nd.dataset.existing
 import nd.dataset.generator_iterator
 import nd.dataset.image_iterator
+import nd.dataset.images.folder
+import nd.dataset.images.iterator
 import nd.dataset.iris
 import nd.dataset.iterator
 import nd.dataset.java_random
@@ -247,10 +249,12 @@ from nn.networks.tasks import ArchitectureType as ArchitectureType
 from optimize.listeners.statistics import ArrayStatistics as ArrayStatistics
 from nn.dl4j.java_util import Arrays as Arrays
 from nn.terms.enums import BackpropType as BackpropType
+from nn.dl4j.splits import BalancedPathFilter as BalancedPathFilter
 from nn.terms.enums import CNN2DFormat as CNN2DFormat
 from nn.dl4j.records import CSVRecordReader as CSVRecordReader
 from nd.dataset.sequence_reader import CSVSequenceRecordReader as CSVSequenceRecordReader
 from nn.dl4j.constants import CacheMode as CacheMode
+from nn.dl4j.splits import CollectionInputSplit as CollectionInputSplit
 from nn.dl4j.java_util import Collections as Collections
 from optimize.api import ConvexOptimizer as ConvexOptimizer
 from nn.terms.enums import ConvolutionMode as ConvolutionMode
@@ -271,12 +275,14 @@ from optimize.earlystopping.api import EpochTerminationCondition as EpochTermina
 from optimize.terminations import EpsTermination as EpsTermination
 from nn.dl4j.constants import EvaluationAveraging as EvaluationAveraging
 from nn.dl4j.files import File as File
-from nn.dl4j.records import FileSplit as FileSplit
+from nn.dl4j.splits import FileSplit as FileSplit
 from nn.networks.gradient import Gradient as Gradient
 from nn.dl4j.gradient_check import GradientCheckUtil as GradientCheckUtil
 from nn.terms.enums import GradientNormalization as GradientNormalization
 from nn.dl4j.solvers import GradientStepFunction as GradientStepFunction
+from nn.dl4j.image_records import ImageRecordReader as ImageRecordReader
 from nn.dl4j.stats import InMemoryStatsStorage as InMemoryStatsStorage
+from nn.dl4j.splits import InputSplit as InputSplit
 from optimize.earlystopping.iteration_conditions import InvalidScoreIterationTerminationCondition as InvalidScoreIterationTerminationCondition
 from nn.dl4j.constants import InvocationType as InvocationType
 from optimize.earlystopping.api import IterationTerminationCondition as IterationTerminationCondition
@@ -298,6 +304,7 @@ from nn.files.model_file import ModelFile as ModelFile
 from nn.files.findings import ModelFileWarning as ModelFileWarning
 from nn.dl4j.serializer import ModelSerializer as ModelSerializer
 from nn.dl4j.indexing import NDArrayIndex as NDArrayIndex
+from nn.dl4j.image_records import NativeImageLoader as NativeImageLoader
 from nn.dl4j.nd4j import Nd4j as Nd4j
 from nn.dl4j.solvers import NegativeDefaultStepFunction as NegativeDefaultStepFunction
 from nn.dl4j.solvers import NegativeGradientStepFunction as NegativeGradientStepFunction
@@ -310,8 +317,13 @@ from nd.dataset.sequence_reader import NumberedFileInputSplit as NumberedFileInp
 from nn.terms.enums import OptimizationAlgorithm as OptimizationAlgorithm
 from optimize.api import OptimizerState as OptimizerState
 from nn.terms.params import ParamSpec as ParamSpec
+from nn.dl4j.splits import ParentPathLabelGenerator as ParentPathLabelGenerator
+from nn.dl4j.splits import PathFilter as PathFilter
+from nn.dl4j.splits import PathLabelGenerator as PathLabelGenerator
+from nn.dl4j.splits import PatternPathLabelGenerator as PatternPathLabelGenerator
 from nn.terms.enums import PoolingType as PoolingType
 from nn.dl4j.constants import RNNFormat as RNNFormat
+from nn.dl4j.splits import RandomPathFilter as RandomPathFilter
 from optimize.regularization import Regularization as Regularization
 from nn.terms.weights import ScaledWeightInit as ScaledWeightInit
 from optimize.schedules import ScheduleType as ScheduleType
@@ -1887,6 +1899,10 @@ class ImageFlatteningDataSetPreProcessor(nn.dl4j.image_preprocessors.ImageFlatte
     def pre_process(self, data_set: nd.dataset.dataset.DataSet) -> DataSet: ...
     def toString(self: typing.Any) -> str: ...
 
+class ImageFolderIterator(nd.dataset.images.folder.ImageFolderIterator, _PictureIterator):
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
+
 class ImageMultiPreProcessingScaler(nn.dl4j.preprocessors.ImageMultiPreProcessingScaler, _ImageMultiPreProcessingScaler):
     ...
 
@@ -3190,7 +3206,7 @@ class ReconstructionDistribution(nn.layers.pretraining.distributions.Reconstruct
     def negLogProbability(self, x: backends.typing.Array, pre_output: backends.typing.Array, average: bool = ...) -> float: ...
     def toString(self: typing.Any) -> str: ...
 
-class RecordReaderDataSetIterator(nn.dl4j.records.RecordReaderDataSetIterator, CsvDataSetIterator):
+class RecordReaderDataSetIterator(nn.dl4j.records.RecordReaderDataSetIterator, _WrappingIterator, DataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
 
@@ -4403,6 +4419,10 @@ class _Columns(nd.evaluation.curve_columns.Columns):
     def toJson(self) -> str: ...
     def toString(self: typing.Any) -> str: ...
 
+class _PictureIterator(nd.dataset.images.iterator.PictureIterator, _OrderedIterator, DataSetIterator):
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
+
 class _ImageMultiPreProcessingScaler(nd.dataset.normalizers.multi_image_scaler.ImageMultiPreProcessingScaler, _FeaturesAlone, MultiNormalizer):
     ...
 
@@ -5107,6 +5127,7 @@ __all__ = [
     "AutoencoderScoreCalculator",
     "BackTrackLineSearch",
     "BackpropType",
+    "BalancedPathFilter",
     "BaseActivationFunction",
     "BaseLayerConf",
     "BasePretrainNetwork",
@@ -5134,6 +5155,7 @@ __all__ = [
     "CnnToRnnPreProcessor",
     "CollectScoresIterationListener",
     "CollectScoresListener",
+    "CollectionInputSplit",
     "Collections",
     "CombinedMultiDataSetPreProcessor",
     "CombinedPreProcessor",
@@ -5248,11 +5270,14 @@ __all__ = [
     "IWeightNoise",
     "IdentityLayer",
     "ImageFlatteningDataSetPreProcessor",
+    "ImageFolderIterator",
     "ImageMultiPreProcessingScaler",
     "ImagePreProcessingScaler",
+    "ImageRecordReader",
     "InMemoryModelSaver",
     "InMemoryStatsStorage",
     "InputPreProcessor",
+    "InputSplit",
     "InputType",
     "InvalidScoreIterationTerminationCondition",
     "InverseSchedule",
@@ -5349,6 +5374,7 @@ __all__ = [
     "NDArrayIndex",
     "Nadam",
     "NanListener",
+    "NativeImageLoader",
     "Nd4j",
     "NegativeDefaultStepFunction",
     "NegativeGradientStepFunction",
@@ -5377,6 +5403,10 @@ __all__ = [
     "PReLULayer",
     "Pair",
     "ParamSpec",
+    "ParentPathLabelGenerator",
+    "PathFilter",
+    "PathLabelGenerator",
+    "PatternPathLabelGenerator",
     "PerformanceListener",
     "PermuteDataSetPreProcessor",
     "PolySchedule",
@@ -5399,6 +5429,7 @@ __all__ = [
     "RampSchedule",
     "Random",
     "RandomDataSetIterator",
+    "RandomPathFilter",
     "ReconstructionDistribution",
     "RecordReaderDataSetIterator",
     "RecordReaderMultiDataSetIterator",

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 from nd import ConfigurationError, DataError, dataset
 from nd.arguments import Count, Natural, checked
 from nd.classes import ExplainedType
-from nd.dataset import AlignmentMode, CsvDataSetIterator, CSVSequenceRecordReader
+from nd.dataset import AlignmentMode, CsvDataSetIterator, CSVSequenceRecordReader, DataSet, DataSetIterator
+from nd.dataset.iterator import WrappingIterator
 
-
-class FileSplit(metaclass=ExplainedType):
-    """File to read. Source: DataVec ``FileSplit``, which takes folders too."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        if self.path.is_dir():
-            raise DataError(f"FileSplit: expected a file, got the folder '{path}'. Name one file.")
+from .image_records import ImageRecordIterator, ImageRecordReader
+from .splits import FileSplit
 
 
 class CSVRecordReader(metaclass=ExplainedType):
@@ -38,50 +32,57 @@ class CSVRecordReader(metaclass=ExplainedType):
 
     @checked
     def initialize(self, split: FileSplit) -> None:
-        """Set the file to read."""
+        """Set the file to read; raise DataError for a folder."""
+        if split.root:
+            raise DataError(
+                f"CSVRecordReader.initialize: expected a file, got the folder '{split.path}'. Name one file."
+            )
         self.split = split
 
 
-class RecordReaderDataSetIterator(CsvDataSetIterator):
+class RecordReaderDataSetIterator(WrappingIterator[DataSet], DataSetIterator):
     """Minibatches of records: ``(reader, batch)`` without labels, ``(reader, batch, label_index, num_classes)``, or
     ``(reader, batch, first_label, last_label, True)`` where labels are numbers.
+
+    Parameters
+    ----------
+    reader : CSVRecordReader or ImageRecordReader
+        Labels of pictures come from the reader: label_index is 1, and num_classes the reader's number, or both are
+        left out.
+    batch, label_index, num_classes : int
+    regression : bool
 
     Raises
     ------
     ConfigurationError
-        The reader has no file yet.
+        The reader has no file yet, or pictures have no such labels.
 
     Notes
     -----
-    Errors otherwise, and the contents of lines, are those of `CsvDataSetIterator`. Source: DL4J
-    ``RecordReaderDataSetIterator``.
+    Errors otherwise, and the contents of lines, are those of `CsvDataSetIterator`. Features of pictures are
+    ``[N, C, H, W]`` of 0 to 255, see `NativeImageLoader`. Source: DL4J ``RecordReaderDataSetIterator``.
     """
 
     @checked
     def __init__(
         self,
-        reader: CSVRecordReader,
+        reader: CSVRecordReader | ImageRecordReader,
         batch: Count,
         label_index: int = -1,
         num_classes: int = -1,
         regression: bool = False,
     ) -> None:
-        if reader.split is None:
-            raise ConfigurationError(
-                "RecordReaderDataSetIterator: the reader must have a file. Call initialize(split)."
-            )
-        labels: dict[str, Any] = {}
-        if label_index >= 0 and regression:
-            labels = {"label_index": label_index, "label_index_to": num_classes, "regression": True}
-        elif label_index >= 0:
-            labels = {"label_index": label_index, "num_classes": num_classes}
-        super().__init__(reader.split.path, batch, **labels, delimiter=reader.delimiter, skip_lines=reader.skip_lines)
+        if isinstance(reader, ImageRecordReader):
+            _check_labels(reader, label_index, num_classes, regression)
+            self.base = ImageRecordIterator(reader, batch)
+        else:
+            self.base = _rows(reader, batch, label_index, num_classes, regression)
 
     class Builder(metaclass=ExplainedType):
         """Java's fluent style."""
 
         @checked
-        def __init__(self, reader: CSVRecordReader, batch: Count) -> None:
+        def __init__(self, reader: CSVRecordReader | ImageRecordReader, batch: Count) -> None:
             self._arguments: tuple[Any, ...] = (reader, batch)
 
         @checked
@@ -99,6 +100,30 @@ class RecordReaderDataSetIterator(CsvDataSetIterator):
         def build(self) -> RecordReaderDataSetIterator:
             """Return the iterator."""
             return RecordReaderDataSetIterator(*self._arguments)
+
+
+def _rows(
+    reader: CSVRecordReader, batch: int, label_index: int, num_classes: int, regression: bool
+) -> CsvDataSetIterator:
+    if reader.split is None:
+        raise ConfigurationError("RecordReaderDataSetIterator: the reader must have a file. Call initialize(split).")
+    labels: dict[str, Any] = {}
+    if label_index >= 0 and regression:
+        labels = {"label_index": label_index, "label_index_to": num_classes, "regression": True}
+    elif label_index >= 0:
+        labels = {"label_index": label_index, "num_classes": num_classes}
+    path = reader.split.path
+    return CsvDataSetIterator(path, batch, **labels, delimiter=reader.delimiter, skip_lines=reader.skip_lines)
+
+
+def _check_labels(reader: ImageRecordReader, label_index: int, num_classes: int, regression: bool) -> None:
+    have = reader.numLabels()
+    if (label_index, num_classes) not in ((-1, -1), (1, have)) or (label_index == 1 and not have) or regression:
+        raise ConfigurationError(
+            f"RecordReaderDataSetIterator: labels of pictures are at label_index 1, of {have} classes, got label_index "
+            f"{label_index}, num_classes {num_classes}, regression {regression}. Pass 1 and reader.numLabels(), or "
+            "leave them out."
+        )
 
 
 class SequenceRecordReaderDataSetIterator(dataset.SequenceRecordReaderDataSetIterator):

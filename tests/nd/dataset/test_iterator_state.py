@@ -1,6 +1,7 @@
 """Iterators that stand where another one stood."""
 
 import atexit
+import importlib.util
 import json
 import pathlib
 import shutil
@@ -25,6 +26,7 @@ from nd.dataset import (
     ExistingDataSetIterator,
     ExistingMultiDataSetIterator,
     GeneratorDataSetIterator,
+    ImageFolderIterator,
     KFoldIterator,
     ListDataSetIterator,
     ListMultiDataSetIterator,
@@ -53,6 +55,7 @@ SETS = [DataSet(X[n : n + 2], X[n : n + 2]) for n in range(0, 10, 2)]
 
 WHOLE = DataSet(X, X)
 
+PICTURES = pathlib.Path(__file__).parents[2] / "cases" / "java_pictures"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 atexit.register(shutil.rmtree, FOLDER)
 (FOLDER / "rows.csv").write_text("".join(f'{n},"{n}"\n\n' for n in range(11)))
@@ -113,6 +116,11 @@ KINDS = {
     "windows": lambda: SlidingWindowDataSetIterator(X, 2, 3, shuffle=True),
     "list, regrouped": lambda: ListDataSetIterator(SETS, 3),
 }
+if importlib.util.find_spec("PIL"):
+    KINDS |= {
+        "pictures": lambda: ImageFolderIterator(PICTURES, 3, (5, 4), seed=7),
+        "pictures, in order": lambda: ImageFolderIterator(PICTURES, 4, 6, shuffle=False, workers=0),
+    }
 
 
 class Nowhere(DataSetIterator):
