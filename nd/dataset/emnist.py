@@ -88,6 +88,11 @@ class EmnistDataSetIterator(ImageDataSetIterator):
 
     Set: ClassVar = EmnistSet
 
+    @staticmethod
+    def num_labels(data_set: str) -> int:
+        """Return the number of classes of a set; raise ChoiceError if there is no such set."""
+        return len(_SETS[_checked_set(data_set)][3])
+
     @checked
     def __init__(
         self,
@@ -100,10 +105,10 @@ class EmnistDataSetIterator(ImageDataSetIterator):
         binarize: bool = False,
         num_examples: Count | None = None,
     ) -> None:
-        name = check_choice(type(self).__name__, "data_set", str(data_set).lower(), [*EmnistSet])
-        called, to_train, to_test, classes = _SETS[EmnistSet(name)]
+        name = _checked_set(data_set)
+        called, to_train, to_test, classes = _SETS[name]
         files = _files(f"emnist-{called}-{'train' if train else 'test'}", to_train if train else to_test)
-        images, labels = load_set(files, _letters if name == "letters" else _upright)
+        images, labels = load_set(files, _letters if name == EmnistSet.LETTERS else _upright)
         if binarize:
             images = (images > BINARIZE_ABOVE).view(np.uint8)
         super().__init__(
@@ -116,6 +121,11 @@ class EmnistDataSetIterator(ImageDataSetIterator):
             num_examples=num_examples,
         )
         self.class_names = classes
+
+
+def _checked_set(data_set: object) -> EmnistSet:
+    name = check_choice("EmnistDataSetIterator", "data_set", str(data_set).lower(), [*EmnistSet])
+    return EmnistSet(name)
 
 
 def _files(prefix: str, n: int) -> list[IdxFile]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.errors import ArgumentError, ChoiceError, DataError, FormatError
+from backends.errors import ArgumentError, ChoiceError, ConfigurationError, DataError, FormatError
 from nd.dataset import (
     Cifar10DataSetIterator,
     EmnistDataSetIterator,
@@ -23,6 +23,8 @@ from nd.dataset import (
     fashion_mnist,
     fetch,
 )
+from nd.dataset.java_random import JavaRandom
+from nn import dl4j
 
 RNG = np.random.default_rng(8)
 IMAGES = np.zeros((10_000, 28, 28), np.uint8)
@@ -214,3 +216,35 @@ def test_emnist_refusals(folder: Path) -> None:
     path.with_name("emnist-mnist-test-labels-idx1-ubyte").write_bytes(IDX["labels-idx1-ubyte"])
     with pytest.raises(FormatError, match=r"EMNIST: .* expected 7840016 bytes, uncompressed, got only 7840015"):
         EmnistDataSetIterator("mnist", 5, train=False)
+
+
+# ---- by Java's names
+
+
+def test_cifar_10_with_javas_arguments(folder: Path, monkeypatch: pytest.MonkeyPatch, records: bytes) -> None:
+    monkeypatch.setitem(cifar10._SHA256, "test_batch.bin", sha256(records))
+    (folder / "cifar-10" / "test_batch.bin").write_bytes(records)
+    plain = dl4j.Cifar10DataSetIterator(120, dl4j.DataSetType.TEST).next()
+    rows = np.frombuffer(records, np.uint8).reshape(-1, 3073)[JavaRandom(123).permutation(120)]
+    np.testing.assert_array_equal(plain.features, rows[:, 1:].reshape(-1, 3, 32, 32)[:, ::-1])
+    small = dl4j.Cifar10DataSetIterator(8, [16, 20], dl4j.DataSetType.TEST, dl4j.FlipImageTransform(1), 123).next()
+    flipped = dl4j.FlipImageTransform(1).transform(plain.features[:8])
+    np.testing.assert_array_equal(small.features, dl4j.ResizeImageTransform(20, 16).transform(flipped))
+    random = dl4j.Cifar10DataSetIterator(8, None, "test", dl4j.FlipImageTransform(dl4j.Random(3)))
+    assert not random.async_supported()
+    with pytest.raises(ConfigurationError, match="Cifar10DataSetIterator: expected the set to train or to test"):
+        dl4j.Cifar10DataSetIterator(8, dl4j.DataSetType.VALIDATION)
+
+
+def test_emnist_with_javas_arguments(folder: Path) -> None:
+    for name, content in IDX.items():
+        (folder / "emnist" / f"emnist-mnist-test-{name}").write_bytes(content)
+    name = dl4j.EmnistDataSetIterator.Set.MNIST
+    order = JavaRandom(5).permutation(10_000)[:4]
+    first = dl4j.EmnistDataSetIterator(name, 4, False, 5).next()
+    np.testing.assert_array_equal(first.features * np.float32(255), IMAGES[order].transpose(0, 2, 1).reshape(4, -1))
+    binary = dl4j.EmnistDataSetIterator(name, 4, True, False, False, 5).next()
+    np.testing.assert_array_equal(binary.features, IMAGES[:4].transpose(0, 2, 1).reshape(4, -1) > 30)
+    assert dl4j.EmnistDataSetIterator.numLabels(dl4j.EmnistDataSetIterator.Set.BALANCED) == 47
+    with pytest.raises(ConfigurationError, match="EmnistDataSetIterator: expected set, batch and train and seed"):
+        dl4j.EmnistDataSetIterator(name, 4, False, 5, 6)
