@@ -109,7 +109,13 @@ class Progress:
         state = tuple(map(tuple, by_name["state"]))
         history = None if by_name["history"] is None else History._read(by_name["history"])
         fetched = None if by_name["fetched"] is None else tuple(by_name["fetched"])
-        changed = {"random": tuple(values["random"]), "fetched": fetched, "scored": scored, "state": state, "history": history}
+        changed = {
+            "random": tuple(values["random"]),
+            "fetched": fetched,
+            "scored": scored,
+            "state": state,
+            "history": history,
+        }
         return Progress(**{**by_name, **changed})
 
 

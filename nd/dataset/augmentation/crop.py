@@ -103,9 +103,7 @@ class RandomCrop(_Windows):
     """
 
     @checked
-    def __init__(
-        self, size: Count | tuple[Count, Count] | None = None, padding: Natural = 0, fill: Fill = 0.0
-    ) -> None:
+    def __init__(self, size: Count | tuple[Count, Count] | None = None, padding: Natural = 0, fill: Fill = 0.0) -> None:
         super().__init__(fill)
         self.size = (size, size) if isinstance(size, int) else size
         self.padding = padding
