@@ -11,6 +11,7 @@ import nd.activations.smooth
 import nd.dataset.async_iterator
 import nd.dataset.characters
 import nd.dataset.checks
+import nd.dataset.composite
 import nd.dataset.csv_iterator
 import nd.dataset.dataframe_iterator
 import nd.dataset.dataset
@@ -1035,13 +1036,13 @@ class CombinedPreProcessor(nn.dl4j.preprocessors.CombinedPreProcessor, Composite
 class ComposableIterationListener(optimize.listeners.composable.ComposableIterationListener, BaseTrainingListener):
     ...
 
-class CompositeDataSetPreProcessor(nn.dl4j.preprocessors.CompositeDataSetPreProcessor):
+class CompositeDataSetPreProcessor(nd.dataset.composite.CompositeDataSetPreProcessor):
     def equals(self: typing.Any, other: object) -> bool: ...
     def hashCode(self: typing.Any) -> int: ...
     def preProcess(self, data_set: typing.Any) -> typing.Any: ...
     def toString(self: typing.Any) -> str: ...
 
-class CompositeMultiDataSetPreProcessor(nn.dl4j.preprocessors.CompositeMultiDataSetPreProcessor, CompositeDataSetPreProcessor):
+class CompositeMultiDataSetPreProcessor(nd.dataset.composite.CompositeMultiDataSetPreProcessor, CompositeDataSetPreProcessor):
     ...
 
 class CompositeReconstructionDistribution(nn.layers.pretraining.distributions.CompositeReconstructionDistribution, ReconstructionDistribution):

@@ -177,6 +177,7 @@ class ImageRecordIterator(PictureIterator):
 
     def __init__(self, reader: ImageRecordReader, batch: int) -> None:
         split, transform = reader.files(), reader.transform
+        self._transform = transform
         decoder = OpenCVDecoder(reader.height, reader.width, reader.channels, False, transform)
         workers = 2 if transform is None else 0
         super().__init__(
@@ -185,4 +186,4 @@ class ImageRecordIterator(PictureIterator):
 
     def async_supported(self) -> bool:
         """Tell whether another thread may read ahead: not where a transform may draw from this one's generator."""
-        return bool(self._threads.count)
+        return self._transform is None

@@ -28,7 +28,14 @@ pytestmark = pytest.mark.slow  # they are programs, which take their time
 
 
 @pytest.mark.parametrize(
-    "script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py", "lenet_gpu.py", "suite.py"]
+    "script",
+    [
+        *sorted(path.name for path in FOLDER.glob("*_cpu.py")),
+        "image_loading.py",
+        "import_time.py",
+        "lenet_gpu.py",
+        "suite.py",
+    ],
 )
 def test_help_says_what_is_measured(script):
     shown = " ".join(run(script, "--help").split())

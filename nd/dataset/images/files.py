@@ -135,15 +135,14 @@ def files_under(folder: str, endings: Sequence[str] = ("",), recursive: bool = T
     while to_do:
         path, within, linked = to_do.pop()
         with os.scandir(path) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_dir():
-                    chain = _chain(entry, path, linked) if recursive else None
-                    if chain is not None:
-                        to_do.append((entry.path, f"{within}{entry.name}/", chain))
-                elif entry.name.lower().endswith(wanted) and entry.is_file():
-                    yield within + entry.name
+            seen = [entry for entry in entries if not entry.name.startswith(".")]
+        folders = {entry.name for entry in seen if entry.is_dir()}
+        for entry in seen:
+            if entry.name not in folders and entry.name.lower().endswith(wanted) and entry.is_file():
+                yield within + entry.name
+        if recursive:
+            inside = [(entry, _chain(entry, path, linked)) for entry in seen if entry.name in folders]
+            to_do += [(entry.path, f"{within}{entry.name}/", chain) for entry, chain in inside if chain is not None]
 
 
 def _chain(entry: os.DirEntry[str], path: str, linked: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -288,7 +288,7 @@ def test_folders_that_are_none(tmp_path):
     save(tmp_path / "a.jpg", picture(1))
     with pytest.raises(nd.DataError, match=r"must lie in the folders of their classes, got 'a\.jpg' beside them"):
         ImageFolderIterator(tmp_path, 1, 3)
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(NotADirectoryError, match=r"a\.jpg"):
         ImageFolderIterator(tmp_path / "a.jpg", 1, 3)
 
 
