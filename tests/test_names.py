@@ -30,8 +30,9 @@ PUBLIC = (
 are those of activations and distributions, and are written `nd.ops.Tanh`."""
 
 JAVA_CALLS = {
-    "AsyncDataSetIterator", "AsyncMultiDataSetIterator", "Bidirectional", "CheckpointListener", "EarlyStoppingTrainer",
-    "Evaluation", "EvaluationBinary", "IDropout", "ImageMultiPreProcessingScaler", "InputType", "ListDataSetIterator",
+    "AsyncDataSetIterator", "AsyncMultiDataSetIterator", "Bidirectional", "CheckpointListener",
+    "Cifar10DataSetIterator", "EarlyStoppingTrainer", "EmnistDataSetIterator", "Evaluation",
+    "EvaluationBinary", "IDropout", "ImageMultiPreProcessingScaler", "InputType", "ListDataSetIterator",
     "LossMixtureDensity", "MaxNormConstraint", "MinMaxNormConstraint", "MnistDataSetIterator", "MultipleEpochsIterator",
     "Nesterovs", "PerformanceListener", "ROC", "RecordReaderMultiDataSetIterator", "RegressionEvaluation",
     "SamplingDataSetIterator", "SequenceRecordReaderDataSetIterator", "UnitNormConstraint",

@@ -13,13 +13,13 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -334,10 +334,7 @@ def _download_archive(url: str, cache: Path, file: IdxFile) -> Path:
         fetch_url(url, archive)
         _check_digest(f"{source.name}: '{source.archive}'", archive, source.digest, "")
         unpacked.mkdir()
-        for name, stream in _members(archive):
-            if re.fullmatch(source.members, name):
-                with (unpacked / name).open("wb") as target:
-                    shutil.copyfileobj(stream, target)
+        _unpack(archive, unpacked, source.members)
         for path in unpacked.iterdir():
             path.replace(cache / path.name)
     unpacked_file = find_file(file)
@@ -346,19 +343,22 @@ def _download_archive(url: str, cache: Path, file: IdxFile) -> Path:
     return unpacked_file
 
 
-def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name, without folders, and content of every file of a zip or tar file."""
+def _unpack(archive: Path, folder: Path, names: str) -> None:
+    """Write those files of a zip or tar file into a folder that have such names, which begin behind the last "/"."""
     if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as opened:
-            for info in opened.infolist():
-                with opened.open(info) as stream:
-                    yield info.filename.rpartition("/")[2], stream
+        with zipfile.ZipFile(archive) as zipped:
+            _copy_all(zipped.namelist(), zipped.open, folder, names)
         return
-    with tarfile.open(archive) as opened_tar:
-        for member in opened_tar:
-            content = opened_tar.extractfile(member)
-            if content is not None:
-                yield member.name.rpartition("/")[2], content
+    with tarfile.open(archive) as opened:
+        _copy_all(opened.getnames(), opened.extractfile, folder, names)
+
+
+def _copy_all(members: Sequence[str], open_member: Callable[[str], Any], folder: Path, names: str) -> None:
+    for member in members:
+        name = member.rpartition("/")[2]
+        if re.fullmatch(names, name):
+            with open_member(member) as content, (folder / name).open("wb") as target:
+                shutil.copyfileobj(content, target)
 
 
 def fetch_url(url: str, target: Path) -> None:

@@ -387,3 +387,14 @@ def iterator_over(
     from .existing import ExistingDataSetIterator
 
     return ExistingDataSetIterator(data, convert)
+
+
+def reading_ahead(source: MinibatchIterator[Any]) -> Any:
+    """Return an iterator that reads another one ahead in a thread, of the same kind."""
+    if isinstance(source, DataSetIterator):
+        from .async_iterator import AsyncDataSetIterator
+
+        return AsyncDataSetIterator(source)
+    from .multi_iterators import AsyncMultiDataSetIterator
+
+    return AsyncMultiDataSetIterator(source)  # type: ignore[arg-type]

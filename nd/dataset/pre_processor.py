@@ -1,13 +1,14 @@
-"""Pre-processors: change minibatches on their way out of an iterator."""
+"""Pre-processors: change minibatches on their way out of an iterator, and may draw random numbers for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from backends.errors import DTypeError
 from nd.classes import overridable
 from nd.dataset.dataset import DataSet
+from nd.random import Random, get_random, use_random
 
 if TYPE_CHECKING:
     from nd.dataset.multi_data_set import MultiDataSet
@@ -34,6 +35,7 @@ class MultiDataSetPreProcessor(Protocol):
         """Change a MultiDataSet; return it, or another to hand out instead, or None for the one that was changed."""
 
 
+Item = TypeVar("Item")
 PreProcessor = Callable[[Any], Any] | DataSetPreProcessor | MultiDataSetPreProcessor
 
 
@@ -55,3 +57,38 @@ def pre_processed(who: str, pre_processor: PreProcessor, data_set: object, kind:
             f"{kind.__name__} that it changed."
         )
     return result
+
+
+# ---- fetching minibatches for which pre-processors may draw
+
+
+def may_read_ahead(source: Any) -> bool:
+    """Tell whether another thread may read an iterator ahead: not where this thread's generator is drawn from."""
+    return bool(source.async_supported()) and not source.draws()
+
+
+def fetched(source: Any, generator: Random | None) -> Any:
+    """Return an iterator's next minibatch; what is drawn for it comes from a generator, if one is given."""
+    if generator is None:
+        return source.next()
+    with use_random(generator):
+        return source.next()
+
+
+def looked_at(data: Iterable[Item]) -> Iterator[Item]:
+    """Yield minibatches to look at them: what is drawn for them leaves no trace in the generator in force.
+
+    So evaluation on data that are augmented does not change what a network draws when it is trained on.
+    """
+    draw = getattr(data, "draws", None)
+    if draw is None or not draw():
+        yield from data
+        return
+    generator, items = get_random().copy(), iter(data)
+    while True:
+        with use_random(generator):  # no block reaches over a yield, which may never come back
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        yield item

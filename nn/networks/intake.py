@@ -14,8 +14,8 @@ from nd.arguments import shown
 from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.checks import numbers_of
 from nd.dataset.examples import Examples
-from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import MinibatchIterator, is_pair, iterator_over
+from nd.dataset.pre_processor import looked_at
 from nd.intake import is_holder
 from nd.typing import Array
 

@@ -8,11 +8,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.pre_processor import fetched
+from nd.random import Random
 
 from ..terms.java_form import JAVA_INT
 from .history import History
 
 if TYPE_CHECKING:
+    from .network import Network
     from .training import Training
 
 
@@ -165,6 +169,44 @@ _VALID: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "within": ("true or false", lambda value: isinstance(value, bool)),
 }
 """Field -> the rule for it, in words and as a check."""
+
+
+class Draws:
+    """Fetches minibatches for a call of fit, which draw from the network's generator, after a checkpoint the same.
+
+    Parameters
+    ----------
+    network : Network
+
+    Attributes
+    ----------
+    before : (int, int) or None
+        State of the generator when the minibatch began to be fetched that is trained on; None between two.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.before: tuple[int, int] | None = None
+        self._again: Random | None = None  # draws once more what was drawn for the minibatch that comes next
+
+    def fetch(self, source: MinibatchIterator[Any]) -> Any:
+        """Return the next minibatch."""
+        if self._again is None:
+            self.before = self.network.random.get_state()
+        batch = fetched(source, self._again)
+        self._again = None
+        return batch
+
+    def resume(self, awaited: Progress) -> None:
+        """Have what was drawn for the minibatch that comes next drawn again; where steps were taken on it, apart."""
+        if awaited.fetched is None:
+            return
+        generator = self.network.random
+        if awaited.steps or awaited.segment:
+            self._again, self.before = generator.copy(), awaited.fetched
+            self._again.set_state(awaited.fetched)
+        else:
+            generator.set_state(awaited.fetched)
 
 
 class FitProgress:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.arguments import shown
 from nd.dataset import DataSet
-from nd.dataset.fetching import may_read_ahead, reading_ahead
-from nd.dataset.iterator import MinibatchIterator, State, position_of
+from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
+from nd.dataset.pre_processor import may_read_ahead
 from nd.interrupts import Finally, Handling, Held
 from nd.state import Restoring, in_force
 from optimize import Listener, ProgressBarListener
 
-from .draws import Draws
 from .history import History
-from .progress import Progress
+from .progress import Draws, Progress
 from .training_data import FitSettings, training_data, weighted
 
 if TYPE_CHECKING:

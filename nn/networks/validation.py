@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
-from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import is_pair
+from nd.dataset.pre_processor import looked_at
 from nd.evaluation import Evaluation
 from nd.typing import Array
 

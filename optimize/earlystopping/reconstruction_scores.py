@@ -10,7 +10,7 @@ from nd import ConfigurationError, DataError
 from nd.arguments import Count, checked
 from nd.checks import check_choice
 from nd.classes import ExplainedType
-from nd.dataset.fetching import looked_at
+from nd.dataset.pre_processor import looked_at
 from nd.evaluation import RegressionEvaluation
 from nd.typing import Array
 

@@ -10,9 +10,9 @@ from nd.arguments import checked
 from nd.checks import check_choice
 from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, MultiDataSet
-from nd.dataset.fetching import looked_at
 from nd.dataset.iterator import MinibatchIterator
 from nd.dataset.minibatches import Minibatches
+from nd.dataset.pre_processor import looked_at
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
 from nd.java_enums import JavaEnum
 

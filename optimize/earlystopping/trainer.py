@@ -12,9 +12,9 @@ from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
 from nd.classes import ExplainedType, overridable
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
-from nd.dataset.fetching import fetched, may_read_ahead, reading_ahead
-from nd.dataset.iterator import MinibatchIterator, iterator_over
+from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
 from nd.dataset.minibatches import Minibatches
+from nd.dataset.pre_processor import fetched, may_read_ahead
 from nd.interrupts import Handling
 
 from ..solver import Solver

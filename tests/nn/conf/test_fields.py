@@ -168,9 +168,9 @@ def test_the_classes_are_those_that_there_are():
 UNCHECKED = {
     "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan", "LayerPlan", "WaysBack",
-    "Compared", "DraftLayer", "Node", "NodeDraft", "Op", "OpenCVDecoder", "PillowDecoder", "Proof", "ReadModel", "Sliding", "Tensor",
-    "TrainedNode",
+    "BinaryFile", "Source", "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan",
+    "LayerPlan", "WaysBack", "Compared", "DraftLayer", "Node", "NodeDraft", "Op", "OpenCVDecoder", "PillowDecoder",
+    "Proof", "ReadModel", "Sliding", "Tensor", "TrainedNode",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 

@@ -61,7 +61,7 @@ def params(net):
     return np.array(nd.to_host(net.params()))
 
 
-class Stop(Exception):
+class Stop(RuntimeError):
     """Ends a call of fit after a step, as a kill does: nothing of the process is used afterwards but the checkpoint."""
 
 
@@ -72,7 +72,7 @@ class StopAt(Listener):
     def iteration_done(self, model, iteration, epoch):
         if model.iteration_count == self.steps:
             model.save_checkpoint(self.path)
-            raise Stop
+            raise Stop("here")
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["in this thread", "read ahead"])
@@ -84,7 +84,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_has_the_same_bits(tmp_path, iterat
     for steps in (1, 3, 5) if iterations == 1 else (7, 9, 11):
         cut = network(iterations)
         cut.set_listeners(StopAt(steps, tmp_path / "checkpoint.zip"))
-        with pytest.raises(Stop):
+        with pytest.raises(Stop, match="here"):
             cut.fit(batches(ahead), epochs=3)
         resumed = MultiLayerNetwork.load_checkpoint(tmp_path / "checkpoint.zip")
         resumed.fit(batches(ahead), epochs=3)

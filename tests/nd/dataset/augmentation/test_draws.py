@@ -18,7 +18,7 @@ from nd.dataset import (
     NumpyDataSetIterator,
 )
 from nd.dataset.augmentation import Mixup, RandomFlip, RandomShift
-from nd.dataset.fetching import looked_at, may_read_ahead
+from nd.dataset.pre_processor import looked_at, may_read_ahead
 from nd.random import Random, get_random, use_random
 
 PICTURES = np.random.default_rng(3).random((12, 1, 4, 4)).astype(np.float32)
