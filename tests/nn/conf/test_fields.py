@@ -169,8 +169,8 @@ UNCHECKED = {
     "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "JavaLimit", "LayerDescription", "ModelFile",
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
     "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan", "LayerPlan", "WaysBack",
-    "Compared", "DraftLayer", "Node", "NodeDraft", "Op", "OpenCVDecoder", "PillowDecoder", "Proof", "ReadModel", "Sliding", "Tensor",
-    "TrainedNode",
+    "Compared", "DraftLayer", "Node", "NodeDraft", "Op", "OpenCVDecoder", "PillowDecoder", "Proof",
+    "ReadModel", "Sliding", "Tensor", "TrainedNode",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 
