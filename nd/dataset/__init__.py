@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .async_iterator import AsyncDataSetIterator as AsyncDataSetIterator
     from .boxes import box_labels as box_labels
     from .characters import CharacterIterator as CharacterIterator
+    from .cifar10 import Cifar10DataSetIterator as Cifar10DataSetIterator
     from .class_labels import one_hot as one_hot
     from .composite import CompositeDataSetPreProcessor as CompositeDataSetPreProcessor
     from .composite import CompositeMultiDataSetPreProcessor as CompositeMultiDataSetPreProcessor
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from .dataset import DataSet as DataSet
     from .digits import DigitsDataSetIterator as DigitsDataSetIterator
     from .early_termination import EarlyTerminationDataSetIterator as EarlyTerminationDataSetIterator
+    from .emnist import EmnistDataSetIterator as EmnistDataSetIterator
     from .existing import ExistingDataSetIterator as ExistingDataSetIterator
+    from .fashion_mnist import FashionMnistDataSetIterator as FashionMnistDataSetIterator
     from .generator_iterator import GeneratorDataSetIterator as GeneratorDataSetIterator
     from .images.folder import ImageFolderIterator as ImageFolderIterator
     from .iris import IrisDataSetIterator as IrisDataSetIterator
@@ -73,6 +76,7 @@ if not TYPE_CHECKING:
         "async_iterator": "AsyncDataSetIterator",
         "boxes": "box_labels",
         "characters": "CharacterIterator",
+        "cifar10": "Cifar10DataSetIterator",
         "class_labels": "one_hot",
         "composite": "CompositeDataSetPreProcessor CompositeMultiDataSetPreProcessor",
         "csv_iterator": "CsvDataSetIterator",
@@ -80,7 +84,9 @@ if not TYPE_CHECKING:
         "dataset": "DataSet",
         "digits": "DigitsDataSetIterator",
         "early_termination": "EarlyTerminationDataSetIterator",
+        "emnist": "EmnistDataSetIterator",
         "existing": "ExistingDataSetIterator",
+        "fashion_mnist": "FashionMnistDataSetIterator",
         "generator_iterator": "GeneratorDataSetIterator",
         "images.folder": "ImageFolderIterator",
         "iris": "IrisDataSetIterator",

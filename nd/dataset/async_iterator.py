@@ -40,7 +40,7 @@ class Prefetching(WrappingIterator[Batch]):
         tell_of_forks(self)
 
     def _check_base(self) -> None:
-        """Raise ConfigurationError where the thread would have to draw random numbers: its generator is no network's."""
+        """Raise ConfigurationError where the thread would have to draw: its generator is no network's."""
         if self.base.draws():
             raise ConfigurationError(
                 f"{type(self).__name__}: expected a base whose pre_processor draws no random numbers, got one that "

@@ -1,4 +1,4 @@
-"""The ways in which loops fetch minibatches: ahead in a thread, from a network's generator, or without a trace in it."""
+"""Ways in which loops fetch minibatches: ahead in a thread, with a generator, or without a trace in it."""
 
 from __future__ import annotations
 

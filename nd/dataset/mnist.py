@@ -8,7 +8,7 @@ from nd.arguments import Count, checked
 from nd.dataset.fetch import load_mnist
 from nd.dataset.image_iterator import ImageDataSetIterator
 
-_BINARIZE_ABOVE = 30
+BINARIZE_ABOVE = 30
 
 
 class MnistDataSetIterator(ImageDataSetIterator):
@@ -61,7 +61,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     ) -> None:
         images, labels = load_mnist(train)
         if binarize:
-            images = (images > _BINARIZE_ABOVE).view(np.uint8)
+            images = (images > BINARIZE_ABOVE).view(np.uint8)
         super().__init__(
             images,
             labels,

@@ -62,12 +62,26 @@ from .early_stopping import (
 from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataSetIterator
 from .files import File
 from .gradient_check import GradientCheckUtil
+from .image_pipelines import MultiImageTransform, PipelineImageTransform
 from .image_preprocessors import (
     ImageFlatteningDataSetPreProcessor,
     PermuteDataSetPreProcessor,
     RGBtoGrayscaleDataSetPreProcessor,
 )
 from .image_records import ImageRecordReader, NativeImageLoader
+from .image_transforms import (
+    BoxImageTransform,
+    ColorConversionTransform,
+    CropImageTransform,
+    EqualizeHistTransform,
+    FlipImageTransform,
+    ImageTransform,
+    RandomCropTransform,
+    ResizeImageTransform,
+    RotateImageTransform,
+    ScaleImageTransform,
+    WarpImageTransform,
+)
 from .indexing import NDArrayIndex
 from .iterators import (  # type: ignore[assignment]
     AsyncDataSetIterator,
@@ -94,6 +108,7 @@ from .nd4j import Arrays, Collections, Nd4j, Random
 from .normalizers import NormalizerSerializer
 from .ops import DropOut, DropOutInverted, LegacyDropOutInverted
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
+from .picture_sets import Cifar10DataSetIterator, DataSetType, EmnistDataSetIterator
 from .preprocessors import (
     CombinedMultiDataSetPreProcessor,
     CombinedPreProcessor,

@@ -45,7 +45,7 @@ class Augmentation(metaclass=ExplainedType):
     draws: ClassVar[bool] = True
     moves_pixels: ClassVar[bool] = False
     """Whether pixels go to other places, so that labels and masks of the pictures' size go with them."""
-    numbers: ClassVar[int] = 1
+    numbers: int = 1
     """Numbers that are drawn for each picture, uniform in 0 to 1."""
     takes_integers: ClassVar[bool] = True
     """Whether pictures may hold integers; else floats only."""

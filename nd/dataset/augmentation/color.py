@@ -45,7 +45,7 @@ class ColorJitter(Augmentation):
     torchvision.transforms.ColorJitter. Differs: there the four changes are in a random order.
     """
 
-    numbers: ClassVar[int] = 4
+    numbers: int = 4
     takes_integers: ClassVar[bool] = False
 
     @checked

@@ -21,7 +21,7 @@ class _Windows(Augmentation):
     """Shared by what shows a window of each picture, at a place of its own."""
 
     moves_pixels: ClassVar[bool] = True
-    numbers: ClassVar[int] = 2
+    numbers: int = 2
 
     def __init__(self, fill: Any) -> None:
         super().__init__()

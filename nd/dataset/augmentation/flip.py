@@ -38,7 +38,7 @@ class RandomFlip(Augmentation):
     """
 
     moves_pixels: ClassVar[bool] = True
-    numbers: ClassVar[int] = 2
+    numbers: int = 2
 
     @checked
     def __init__(self, horizontal: Fraction = 0.5, vertical: Fraction = 0.0) -> None:

@@ -37,9 +37,10 @@ class _Mixing(Augmentation):
         if any(mask is not None for mask in (*multi.features_masks, *multi.labels_masks)):
             raise DataError(f"{who}: examples to be mixed must have no masks, got some. Leave this augmentation out.")
         if len(pictures) < len(multi.features):
+            others = len(multi.features) - len(pictures)
             raise DataError(
-                f"{who}: all inputs must be pictures [N, C, H, W], got {len(multi.features) - len(pictures)} of another "
-                "rank, which belong to one example. Leave this augmentation out."
+                f"{who}: all inputs must be pictures [N, C, H, W], got {others} of another rank, which belong to one "
+                "example. Leave this augmentation out."
             )
         for array in multi.labels:
             if getattr(array.dtype, "kind", "f") != "f":
@@ -87,7 +88,7 @@ class Mixup(_Mixing):
     there s is one number for a minibatch.
     """
 
-    numbers: ClassVar[int] = 0
+    numbers: int = 0
 
     @checked
     def __init__(self, alpha: Positive = 0.2) -> None:
@@ -126,7 +127,7 @@ class CutMix(_Mixing):
     rectangle.
     """
 
-    numbers: ClassVar[int] = 2
+    numbers: int = 2
 
     @checked
     def __init__(self, alpha: Positive = 1.0) -> None:

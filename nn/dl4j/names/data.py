@@ -35,6 +35,9 @@ DATA: dict[str, dict[str, str]] = {
             "sortByLabel squishToRange=data_sets:squish_to_range toMultiDataSet validate=data_sets:validate"
         ),
     },
+    "nd.dataset.emnist": {
+        "EmnistDataSetIterator": "numLabels",
+    },
     "nd.dataset.examples": {
         "Examples": (
             "asList batchBy getLabelNames=class_names getLabelNamesList=class_names "

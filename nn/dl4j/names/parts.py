@@ -50,10 +50,16 @@ PARTS: dict[str, dict[str, str]] = {
     "nn.dl4j.graph_vertices": {
         "VertexIndices": "getVertexEdgeNumber=vertex_edge_number getVertexIndex=vertex_index",
     },
+    "nn.dl4j.image_pipelines": {
+        "PipelineImageTransform.Builder": "addImageTransform setSeed",
+    },
     "nn.dl4j.image_preprocessors": {
         "ImageFlatteningDataSetPreProcessor": "preProcess",
         "PermuteDataSetPreProcessor": "preProcess",
         "RGBtoGrayscaleDataSetPreProcessor": "preProcess",
+    },
+    "nn.dl4j.image_transforms": {
+        "ImageTransform": "preProcess",
     },
     "nn.dl4j.listeners": {
         "CheckpointListener": "builder=Builder getFileForCheckpoint",

@@ -26,7 +26,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise OSError("no network")
 
     monkeypatch.setattr(fetch, "fetch_url", refuse)
-    monkeypatch.setattr(fetch, "_cache_folder", lambda: tmp_path / "cache" / "mnist")
+    monkeypatch.setattr(fetch, "_cache_folder", lambda folder="mnist": tmp_path / "cache" / folder)
     monkeypatch.setenv("ND_DATA_DIR", str(tmp_path / "given"))
     (tmp_path / "given" / "mnist").mkdir(parents=True)
     return tmp_path / "given" / "mnist"
