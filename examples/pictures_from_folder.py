@@ -17,7 +17,6 @@ from nn import (
     BatchNormalization,
     ConvolutionLayer,
     DropoutLayer,
-    GlobalPoolingLayer,
     InputType,
     MultiLayerNetwork,
     NeuralNetConfiguration,
@@ -53,7 +52,6 @@ def network(channels: int, size: int, classes: int, seed: int) -> MultiLayerNetw
         ]
     conf = NeuralNetConfiguration(seed=seed, weight_init="relu", updater=Adam(2e-3)).list(
         *layers,
-        GlobalPoolingLayer("avg"),
         DropoutLayer(drop_out=0.8),
         OutputLayer(n_out=classes, activation="softmax"),
         input_type=InputType.convolutional(size, size, channels),
