@@ -6,7 +6,7 @@ GPU_CHECK ?=
 # For fuzz: mutants of each kind, and what they are drawn from.
 FUZZ ?= 100000
 FUZZ_SEED ?= ndwright
-# For test-slow: the share of the long sweeps that runs, 0.25 for a quarter.
+# For test-slow: the share of long sweeps and of tables with many rows that runs, 0.25 for a quarter.
 SWEEP ?= 1
 # For java-check: the release of Deeplearning4j.
 DL4J ?= 1.0.0-M2.1
