@@ -11,14 +11,17 @@ import nd.activations.smooth
 import nd.dataset.async_iterator
 import nd.dataset.characters
 import nd.dataset.checks
+import nd.dataset.cifar10
 import nd.dataset.composite
 import nd.dataset.csv_iterator
 import nd.dataset.dataframe_iterator
 import nd.dataset.dataset
 import nd.dataset.digits
 import nd.dataset.early_termination
+import nd.dataset.emnist
 import nd.dataset.examples
 import nd.dataset.existing
+import nd.dataset.fashion_mnist
 import nd.dataset.generator_iterator
 import nd.dataset.image_iterator
 import nd.dataset.images.folder
@@ -87,10 +90,13 @@ import nn.conf.nodes
 import nn.dl4j.constructors
 import nn.dl4j.early_stopping
 import nn.dl4j.file_iterators
+import nn.dl4j.image_pipelines
 import nn.dl4j.image_preprocessors
+import nn.dl4j.image_transforms
 import nn.dl4j.iterators
 import nn.dl4j.listeners
 import nn.dl4j.own_parts
+import nn.dl4j.picture_sets
 import nn.dl4j.preprocessors
 import nn.dl4j.random_iterator
 import nn.dl4j.records
@@ -261,6 +267,7 @@ from optimize.api import ConvexOptimizer as ConvexOptimizer
 from nn.terms.enums import ConvolutionMode as ConvolutionMode
 from backends.errors import ConfigurationError as DL4JInvalidConfigException
 from backends.errors import ShapeError as DL4JInvalidInputException
+from nn.dl4j.picture_sets import DataSetType as DataSetType
 from nn.dl4j.constants import DataType as DataType
 class DefaultParamInitializer:
     WEIGHT_KEY: typing.Any
@@ -857,6 +864,9 @@ class BinomialDistribution(nn.terms.distributions.BinomialDistribution):
     def setProbabilityOfSuccess(self, value: typing.Any, /) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class BoxImageTransform(nn.dl4j.image_transforms.BoxImageTransform, ImageTransform):
+    ...
+
 class _BuilderOfCapsuleLayer(_BuilderOfSameDiffConf):
     def capsuleDimensions(self, *value: typing.Any) -> typing.Self: ...
     def capsules(self, *value: typing.Any) -> typing.Self: ...
@@ -986,6 +996,11 @@ class CheckpointListener(nn.dl4j.listeners.CheckpointListener, _CheckpointListen
     Builder: type[_BuilderOfCheckpointListener]
     builder: type[_BuilderOfCheckpointListener]
 
+class Cifar10DataSetIterator(nn.dl4j.picture_sets.Cifar10DataSetIterator, _Cifar10DataSetIterator):
+    def pre_processed(self, minibatch: nd.dataset.dataset.DataSet) -> DataSet: ...
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
+
 class ClassificationScoreCalculator(optimize.earlystopping.score_calculators.ClassificationScoreCalculator):
     def calculateScore(self, model: optimize.earlystopping.api.EarlyStoppingModel) -> float: ...
     def equals(self: typing.Any, other: object) -> bool: ...
@@ -1026,6 +1041,9 @@ class CollectScoresIterationListener(nn.dl4j.listeners.CollectScoresIterationLis
 
 class CollectScoresListener(optimize.listeners.collect_scores.CollectScoresListener, BaseTrainingListener):
     def getFrequency(self) -> typing.Any: ...
+
+class ColorConversionTransform(nn.dl4j.image_transforms.ColorConversionTransform, ImageTransform):
+    ...
 
 class CombinedMultiDataSetPreProcessor(nn.dl4j.preprocessors.CombinedMultiDataSetPreProcessor, CompositeMultiDataSetPreProcessor):
     ...
@@ -1165,6 +1183,9 @@ class _BuilderOfCosineSchedule(_BuilderOf__CountingSchedule):
 class CosineSchedule(optimize.schedules.CosineSchedule, __CountingSchedule):
     Builder: type[_BuilderOfCosineSchedule]
     builder: type[_BuilderOfCosineSchedule]
+
+class CropImageTransform(nn.dl4j.image_transforms.CropImageTransform, ImageTransform):
+    ...
 
 class _BuilderOfCropping1D(_BuilderOf__Cropping):
     def build(self) -> Cropping1D: ...
@@ -1522,6 +1543,13 @@ class EmbeddingSequenceLayer(nn.layers.core.embedding.EmbeddingSequenceLayer, Em
     Builder: type[_BuilderOfEmbeddingSequenceLayer]
     builder: type[_BuilderOfEmbeddingSequenceLayer]
 
+class EmnistDataSetIterator(nn.dl4j.picture_sets.EmnistDataSetIterator, _EmnistDataSetIterator):
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
+
+class EqualizeHistTransform(nn.dl4j.image_transforms.EqualizeHistTransform, ImageTransform):
+    ...
+
 class Evaluation(nn.dl4j.constructors.Evaluation, _Evaluation):
     def __init__(self, *arguments: typing.Any, **settings: typing.Any) -> None: ...
 
@@ -1583,6 +1611,10 @@ class ExponentialSchedule(optimize.schedules.ExponentialSchedule, __CountingSche
     def getInitialValue(self) -> float: ...
     Builder: type[_BuilderOfExponentialSchedule]
     builder: type[_BuilderOfExponentialSchedule]
+
+class FashionMnistDataSetIterator(nd.dataset.fashion_mnist.FashionMnistDataSetIterator, _ImageDataSetIterator):
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
 
 class _BuilderOfFeedForwardConf(_BuilderOfBaseLayerConf):
     def setNIn(self, *value: typing.Any) -> typing.Self: ...
@@ -1719,6 +1751,9 @@ class FixedSchedule(optimize.schedules.FixedSchedule, ISchedule):
     def getValue(self) -> float: ...
     Builder: type[_BuilderOfFixedSchedule]
     builder: type[_BuilderOfFixedSchedule]
+
+class FlipImageTransform(nn.dl4j.image_transforms.FlipImageTransform, ImageTransform):
+    ...
 
 class FloatsDataSetIterator(nn.dl4j.iterators.FloatsDataSetIterator, INDArrayDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
@@ -1914,6 +1949,12 @@ class ImagePreProcessingScaler(nd.dataset.normalizers.image_scaler.ImagePreProce
     def setMaxPixelVal(self, value: typing.Any, /) -> None: ...
     def setMaxRange(self, value: typing.Any, /) -> None: ...
     def setMinRange(self, value: typing.Any, /) -> None: ...
+
+class ImageTransform(nn.dl4j.image_transforms.ImageTransform):
+    def equals(self: typing.Any, other: object) -> bool: ...
+    def hashCode(self: typing.Any) -> int: ...
+    def preProcess(self, data_set: typing.Any) -> typing.Any: ...
+    def toString(self: typing.Any) -> str: ...
 
 class InMemoryModelSaver(optimize.earlystopping.savers.InMemoryModelSaver):
     def equals(self: typing.Any, other: object) -> bool: ...
@@ -2499,6 +2540,9 @@ class MultiDataSetWrapperIterator(nd.dataset.multi_iterator.MultiDataSetWrapperI
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
 
+class MultiImageTransform(nn.dl4j.image_pipelines.MultiImageTransform, ImageTransform):
+    ...
+
 class MultiLayerConfiguration(nn.conf.multilayer.MultiLayerConfiguration, _NetworkConfiguration):
     @staticmethod
     def fromJson(text: str, strict: bool = ...) -> MultiLayerConfiguration: ...
@@ -2940,6 +2984,9 @@ class PermuteDataSetPreProcessor(nn.dl4j.image_preprocessors.PermuteDataSetPrePr
     def pre_process(self, data_set: nd.dataset.dataset.DataSet) -> DataSet: ...
     def toString(self: typing.Any) -> str: ...
 
+class PipelineImageTransform(nn.dl4j.image_pipelines.PipelineImageTransform, ImageTransform):
+    ...
+
 class _BuilderOfPolySchedule(_BuilderOf__CountingSchedule):
     def initialValue(self, *value: typing.Any) -> typing.Self: ...
     def maxIter(self, *value: typing.Any) -> typing.Self: ...
@@ -3192,6 +3239,9 @@ class Random(nd.dataset.java_random.JavaRandom):
     def setSeed(self, seed: int) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class RandomCropTransform(nn.dl4j.image_transforms.RandomCropTransform, ImageTransform):
+    ...
+
 class RandomDataSetIterator(nn.dl4j.random_iterator.RandomDataSetIterator, DataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
@@ -3287,6 +3337,9 @@ class ReshapeVertex(nn.vertices.shapes.ReshapeVertex, VertexConf):
     Builder: type[_BuilderOfReshapeVertex]
     builder: type[_BuilderOfReshapeVertex]
 
+class ResizeImageTransform(nn.dl4j.image_transforms.ResizeImageTransform, ImageTransform):
+    ...
+
 class _BuilderOfReverseTimeSeriesVertex(_BuilderOfVertexConf):
     def maskArrayInput(self, *value: typing.Any) -> typing.Self: ...
     def maskArrayInputName(self, *value: typing.Any) -> typing.Self: ...
@@ -3360,6 +3413,9 @@ class RocCurve(nd.evaluation.curves.RocCurve, _Columns):
     def setThreshold(self, value: typing.Any, /) -> None: ...
     def setTpr(self, value: typing.Any, /) -> None: ...
 
+class RotateImageTransform(nn.dl4j.image_transforms.RotateImageTransform, ImageTransform):
+    ...
+
 class _BuilderOfSameDiffConf(_BuilderOfBaseLayerConf):
     def build(self) -> SameDiffConf: ...
 
@@ -3370,6 +3426,9 @@ class SameDiffConf(nn.layers.same_diff.SameDiffConf, BaseLayerConf):
 class SamplingDataSetIterator(nn.dl4j.iterators.SamplingDataSetIterator, _SamplingDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
+
+class ScaleImageTransform(nn.dl4j.image_transforms.ScaleImageTransform, ImageTransform):
+    ...
 
 class _BuilderOfScaleVertex(_BuilderOfVertexConf):
     def scaleFactor(self, *value: typing.Any) -> typing.Self: ...
@@ -3873,6 +3932,9 @@ class ViewIterator(nn.dl4j.iterators.ViewIterator, _ListDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
 
+class WarpImageTransform(nn.dl4j.image_transforms.WarpImageTransform, ImageTransform):
+    ...
+
 class WeightDecay(optimize.regularization.WeightDecay, L2Regularization):
     def getCoeff(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
     def isApplyLR(self) -> bool: ...
@@ -4058,6 +4120,10 @@ class _CheckpointListener(optimize.listeners.checkpoint.CheckpointListener, Base
     def lastCheckpoint(folder: nd.rules.Path) -> Checkpoint | None: ...
     @staticmethod
     def last_checkpoint(folder: nd.rules.Path) -> Checkpoint | None: ...
+
+class _Cifar10DataSetIterator(nd.dataset.cifar10.Cifar10DataSetIterator, _ImageDataSetIterator):
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
 
 class _BuilderOf__LossOfPlaces(_BuilderOf_WithLoss):
     def build(self) -> __LossOfPlaces: ...
@@ -4275,6 +4341,12 @@ class _EarlyStoppingTrainer(optimize.earlystopping.trainer.EarlyStoppingTrainer)
 
 class _EarlyTermination(nd.dataset.early_termination.EarlyTermination, _WrappingIterator):
     ...
+
+class _EmnistDataSetIterator(nd.dataset.emnist.EmnistDataSetIterator, _ImageDataSetIterator):
+    @staticmethod
+    def numLabels(data_set: str) -> int: ...
+    def next(self, num: int | None = ...) -> DataSet: ...
+    def __next__(self) -> DataSet: ...
 
 class _Evaluation(nd.evaluation.classification.Evaluation, IEvaluation):
     def addToConfusion(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
@@ -5138,6 +5210,7 @@ __all__ = [
     "BestScoreEpochTerminationCondition",
     "Bidirectional",
     "BinomialDistribution",
+    "BoxImageTransform",
     "CNN2DFormat",
     "CSVRecordReader",
     "CSVSequenceRecordReader",
@@ -5148,6 +5221,7 @@ __all__ = [
     "CharacterIterator",
     "Checkpoint",
     "CheckpointListener",
+    "Cifar10DataSetIterator",
     "ClassificationScoreCalculator",
     "Cnn3DLossLayer",
     "Cnn3DToFeedForwardPreProcessor",
@@ -5158,6 +5232,7 @@ __all__ = [
     "CollectScoresListener",
     "CollectionInputSplit",
     "Collections",
+    "ColorConversionTransform",
     "CombinedMultiDataSetPreProcessor",
     "CombinedPreProcessor",
     "ComposableIterationListener",
@@ -5177,6 +5252,7 @@ __all__ = [
     "ConvolutionLayer",
     "ConvolutionMode",
     "CosineSchedule",
+    "CropImageTransform",
     "Cropping1D",
     "Cropping2D",
     "Cropping3D",
@@ -5190,6 +5266,7 @@ __all__ = [
     "DataSetLossCalculator",
     "DataSetLossCalculatorCG",
     "DataSetPreProcessor",
+    "DataSetType",
     "DataType",
     "Deconvolution2D",
     "Deconvolution3D",
@@ -5221,8 +5298,10 @@ __all__ = [
     "ElementWiseVertex",
     "EmbeddingLayer",
     "EmbeddingSequenceLayer",
+    "EmnistDataSetIterator",
     "EpochTerminationCondition",
     "EpsTermination",
+    "EqualizeHistTransform",
     "Evaluation",
     "EvaluationAveraging",
     "EvaluationBinary",
@@ -5233,6 +5312,7 @@ __all__ = [
     "ExistingMultiDataSetIterator",
     "ExponentialReconstructionDistribution",
     "ExponentialSchedule",
+    "FashionMnistDataSetIterator",
     "FeedForwardConf",
     "FeedForwardToCnn3DPreProcessor",
     "FeedForwardToCnnPreProcessor",
@@ -5241,6 +5321,7 @@ __all__ = [
     "FileSplit",
     "FineTuneConfiguration",
     "FixedSchedule",
+    "FlipImageTransform",
     "FloatsDataSetIterator",
     "FrozenLayer",
     "FrozenLayerWithBackprop",
@@ -5275,6 +5356,7 @@ __all__ = [
     "ImageMultiPreProcessingScaler",
     "ImagePreProcessingScaler",
     "ImageRecordReader",
+    "ImageTransform",
     "InMemoryModelSaver",
     "InMemoryStatsStorage",
     "InputPreProcessor",
@@ -5365,6 +5447,7 @@ __all__ = [
     "MultiDataSetIteratorAdapter",
     "MultiDataSetPreProcessor",
     "MultiDataSetWrapperIterator",
+    "MultiImageTransform",
     "MultiLayerConfiguration",
     "MultiLayerNetwork",
     "MultiNormalizer",
@@ -5410,6 +5493,7 @@ __all__ = [
     "PatternPathLabelGenerator",
     "PerformanceListener",
     "PermuteDataSetPreProcessor",
+    "PipelineImageTransform",
     "PolySchedule",
     "PoolHelperVertex",
     "Pooling1D",
@@ -5429,6 +5513,7 @@ __all__ = [
     "ROCScoreCalculator",
     "RampSchedule",
     "Random",
+    "RandomCropTransform",
     "RandomDataSetIterator",
     "RandomPathFilter",
     "ReconstructionDistribution",
@@ -5442,6 +5527,7 @@ __all__ = [
     "ReliabilityDiagram",
     "RepeatVector",
     "ReshapeVertex",
+    "ResizeImageTransform",
     "ReverseTimeSeriesVertex",
     "RmsProp",
     "RnnLossLayer",
@@ -5449,8 +5535,10 @@ __all__ = [
     "RnnToCnnPreProcessor",
     "RnnToFeedForwardPreProcessor",
     "RocCurve",
+    "RotateImageTransform",
     "SameDiffConf",
     "SamplingDataSetIterator",
+    "ScaleImageTransform",
     "ScaleVertex",
     "ScaledWeightInit",
     "Schedule",
@@ -5515,6 +5603,7 @@ __all__ = [
     "VertexContext",
     "VertexRuntime",
     "ViewIterator",
+    "WarpImageTransform",
     "WeightDecay",
     "WeightInit",
     "WeightInitConstant",
