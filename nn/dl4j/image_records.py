@@ -13,6 +13,7 @@ from nd.classes import ExplainedType
 from nd.dataset.images.decoding import OpenCVDecoder, Unreadable, need_pillow
 from nd.dataset.images.files import Pictures
 from nd.dataset.images.iterator import PictureIterator
+from nd.dataset.pre_processor import draws
 from nd.files.reading import checked_path
 from nd.typing import Array
 
@@ -184,6 +185,6 @@ class ImageRecordIterator(PictureIterator):
             reader.pictures(), split.root, batch, split.order(), decoder, white=1.0, damaged="raise", workers=workers
         )
 
-    def async_supported(self) -> bool:
-        """Tell whether another thread may read ahead: not where a transform may draw from this one's generator."""
-        return self._transform is None
+    def draws(self) -> bool:
+        """Tell whether the transform or a pre-processor draws random numbers: then no other thread may read ahead."""
+        return super().draws() or draws(self._transform)

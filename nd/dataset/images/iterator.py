@@ -247,9 +247,9 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
         """Return the state of a copy, which stands where this one does and has threads of its own."""
         own = ("_bytes", "_floats", "_readings", "_threads")
         state = {name: value for name, value in vars(self).items() if name not in own}
-        return {**state, "_workers": self._threads.count}
+        return {**state, "workers": self._threads.count}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        workers = state.pop("_workers")
+        workers = state.pop("workers")
         vars(self).update(state)
         self._be_idle(workers)

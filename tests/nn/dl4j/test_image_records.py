@@ -10,12 +10,15 @@ import pytest
 
 import nd
 from nd.dataset import AsyncDataSetIterator
+from nd.dataset.images.as_opencv import resized
 from nn.dl4j import (
     BalancedPathFilter,
     CollectionInputSplit,
+    CropImageTransform,
     CSVRecordReader,
     File,
     FileSplit,
+    FlipImageTransform,
     ImageRecordReader,
     InputSplit,
     NativeImageLoader,
@@ -23,6 +26,7 @@ from nn.dl4j import (
     PathFilter,
     PathLabelGenerator,
     PatternPathLabelGenerator,
+    PipelineImageTransform,
     Random,
     RandomPathFilter,
     RecordReaderDataSetIterator,
@@ -198,6 +202,8 @@ def test_two_iterators_over_a_reader_do_not_disturb_each_other():
 class Darker:
     """A transform as ImageTransforms are: of a picture [C, H, W]."""
 
+    draws = True
+
     def transform(self, picture):
         return picture * 0.5
 
@@ -217,6 +223,26 @@ def test_a_transform_changes_pictures_before_all_else():
         assert iterator.next().features.max() <= 128
         assert not iterator.async_supported()
     assert RecordReaderDataSetIterator(initialized(), 2).async_supported()
+
+
+def test_datavecs_transforms_come_before_the_size():
+    for transform, change in (
+        (FlipImageTransform(1), lambda x: x[..., ::-1]),
+        (
+            PipelineImageTransform(FlipImageTransform(0), CropImageTransform(2)),
+            lambda x: x[:, :, ::-1][..., 2:-2, 2:-2],
+        ),
+    ):
+        reader = ImageRecordReader(5, 4, 3)
+        reader.initialize(CollectionInputSplit([FOLDER / "cat" / "colour.png"]), transform)
+        whole = nd.to_host(NativeImageLoader().asMatrix(FOLDER / "cat" / "colour.png"))
+        changed = change(whole)[0].transpose(1, 2, 0).astype(np.uint8)
+        expected = resized(changed, 5, 4).transpose(2, 0, 1)
+        iterator = RecordReaderDataSetIterator(reader, 1)
+        np.testing.assert_array_equal(iterator.next().features[0], expected)
+        assert iterator.async_supported()
+    reader.initialize(every_file(), FlipImageTransform(Random(1)))
+    assert not RecordReaderDataSetIterator(reader, 1).async_supported()
 
 
 def initialized(*arguments):
