@@ -125,7 +125,7 @@ class RandomShift(_Windows):
     width : float
         Largest shift left and right, as a share of the width.
     fill : float, "edge" or "reflect"
-        What comes in: a number, the pixels of the edge, or the picture reflected. Labels and masks have 0 where
+        Outside of the picture: a number, the edge's pixels, or the picture reflected. Labels and masks have 0 where
         pictures have a number.
 
     Raises

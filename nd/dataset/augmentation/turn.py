@@ -59,7 +59,7 @@ class RandomRotation(_Resampling):
     interpolation : "bilinear" or "nearest"
         How pictures are read between pixels. Labels and masks are read at the nearest pixel.
     fill : float, "edge" or "reflect"
-        What comes in: a number, the pixels of the edge, or the picture reflected. Labels and masks have 0 where
+        Outside of the picture: a number, the edge's pixels, or the picture reflected. Labels and masks have 0 where
         pictures have a number.
 
     Raises
