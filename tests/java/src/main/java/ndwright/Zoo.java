@@ -1,0 +1,115 @@
+package ndwright;
+
+import java.io.FileWriter;
+import java.io.Writer;
+import java.lang.reflect.Array;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.Iterator;
+import java.util.Map;
+import org.deeplearning4j.nn.api.Model;
+import org.deeplearning4j.nn.graph.ComputationGraph;
+import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
+import org.deeplearning4j.zoo.PretrainedType;
+import org.deeplearning4j.zoo.ZooModel;
+import org.nd4j.shade.jackson.databind.JsonNode;
+import org.nd4j.shade.jackson.databind.ObjectMapper;
+import org.nd4j.shade.jackson.databind.node.ArrayNode;
+import org.nd4j.shade.jackson.databind.node.ObjectNode;
+
+/** Builds the models of Deeplearning4j's zoo and writes their configurations, numbers of parameters and files of weights. */
+public class Zoo {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** CASES is a file of [{"model": ..., "settings": {name of a builder's method: value}}]; OUT the file to write. */
+    public static void main(String[] args) throws Exception {
+        ArrayNode results = MAPPER.createArrayNode();
+        for (JsonNode each : MAPPER.readTree(Files.readAllBytes(Paths.get(args[0])))) results.add(result(each));
+        try (Writer out = new FileWriter(args[1])) {
+            out.write(MAPPER.writeValueAsString(results));
+        }
+    }
+
+    private static JsonNode result(JsonNode each) throws Exception {
+        ObjectNode written = MAPPER.createObjectNode();
+        written.set("model", each.get("model"));
+        written.set("settings", each.get("settings"));
+        System.out.println(each);
+        try {
+            ZooModel<?> zoo = zooModel(each);
+            written.set("pretrained", pretrained(zoo));
+            written.put("name", zoo.modelName());
+            written.set("inputShape", MAPPER.valueToTree(zoo.metaData().getInputShape()));
+            written.put("outputs", zoo.metaData().getNumOutputs());
+            written.put("type", zoo.metaData().getZooType().name());
+            describe(zoo.init(), written);
+        } catch (Throwable e) {
+            Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+            StackTraceElement at = cause.getStackTrace()[0];
+            written.put("error", cause + " at " + at);
+            cause.printStackTrace(System.out);
+        }
+        return written;
+    }
+
+    private static void describe(Model model, ObjectNode written) throws Exception {
+        ArrayNode layers = written.putArray("layers");
+        written.put("parameters", model.numParams());
+        if (model instanceof MultiLayerNetwork) {
+            MultiLayerNetwork net = (MultiLayerNetwork) model;
+            written.set("conf", MAPPER.readTree(net.getLayerWiseConfigurations().toJson()));
+            for (org.deeplearning4j.nn.api.Layer layer : net.getLayers()) layers.add(layer.numParams());
+        } else {
+            ComputationGraph net = (ComputationGraph) model;
+            written.set("conf", MAPPER.readTree(net.getConfiguration().toJson()));
+            for (int index : net.topologicalSortOrder()) {
+                layers.add(net.getVertices()[index].getVertexName());
+            }
+        }
+        model.close();
+    }
+
+    private static ObjectNode pretrained(ZooModel<?> zoo) {
+        ObjectNode files = MAPPER.createObjectNode();
+        for (PretrainedType type : PretrainedType.values()) {
+            if (!zoo.pretrainedAvailable(type)) continue;
+            ObjectNode file = files.putObject(type.name());
+            file.put("url", zoo.pretrainedUrl(type));
+            file.put("checksum", zoo.pretrainedChecksum(type));
+        }
+        return files;
+    }
+
+    private static ZooModel<?> zooModel(JsonNode each) throws Exception {
+        Object builder = Class.forName("org.deeplearning4j.zoo.model." + each.get("model").asText())
+                .getMethod("builder").invoke(null);
+        JsonNode shape = null;
+        for (Iterator<Map.Entry<String, JsonNode>> it = each.get("settings").fields(); it.hasNext(); ) {
+            Map.Entry<String, JsonNode> setting = it.next();
+            set(builder, setting.getKey(), setting.getValue());
+        }
+        Method build = builder.getClass().getMethod("build");
+        build.setAccessible(true);
+        return (ZooModel<?>) build.invoke(builder);
+    }
+
+    private static void set(Object builder, String name, JsonNode value) throws Exception {
+        for (Method method : builder.getClass().getMethods()) {
+            if (!method.getName().equals(name)) continue;
+            method.setAccessible(true);
+            method.invoke(builder, converted(value, method.getParameterTypes()[0]));
+            return;
+        }
+        throw new NoSuchMethodException(name);
+    }
+
+    private static Object converted(JsonNode value, Class<?> type) throws Exception {
+        if (!type.isArray() && type.isInterface()) return MAPPER.readValue(value.toString(), type); // an updater
+        if (!type.isArray()) return MAPPER.treeToValue(value, type);
+        Object array = Array.newInstance(type.getComponentType(), value.size());
+        for (int i = 0; i < value.size(); i++) Array.set(array, i, converted(value.get(i), type.getComponentType()));
+        return array;
+    }
+}
