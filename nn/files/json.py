@@ -27,6 +27,7 @@ from ..terms.java_form import CUDNN, JAVA_INT
 from ..terms.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
 from .findings import MISSING, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import OTHER_SPELLINGS, LayerForm, read_fields
+from .idle_settings import fill_idle_settings
 from .json_fields import parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .legacy import Dropped, Modern, modernise
@@ -150,7 +151,7 @@ def conf_to_json(conf: NetworkConfiguration, layer: LayerConf | None) -> Json:
         "dataType": _DATA_TYPES[str(base.dtype)],
         "epochCount": epochs,
         "iterationCount": iterations,
-        "layer": None if layer is None else layer_to_json(layer),
+        "layer": None if layer is None else fill_idle_settings(layer_to_json(layer), base),
         "maxNumLineSearchIterations": base.max_num_line_search_iterations,
         "miniBatch": base.mini_batch,
         "minimize": base.minimize,

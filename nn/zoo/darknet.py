@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.activations import LeakyReLU
@@ -20,6 +20,7 @@ from ..layers import (
     SpaceToDepthLayer,
     Yolo2OutputLayer,
 )
+from ..layers.objdetect.boxes import Priors
 from ..terms.distributions import Distribution
 from ..vertices import MergeVertex
 from .nodes import Nodes
@@ -106,20 +107,19 @@ class _Yolo(_Darknet):
     n_boxes : int
         Boxes that every cell of the grid predicts.
     prior_boxes : array ``[n_boxes, 2]``
-        Their usual heights and widths, in cells.
+        Their usual widths and heights, in cells.
     """
 
     n_boxes: Count = 5
-    prior_boxes: Any = ()
+    prior_boxes: Priors = ()
     updater: str | Updater = Adam(1e-3)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shape = nd.shape_of(self.prior_boxes)
-        if shape != (self.n_boxes, 2):
+        if len(self.prior_boxes) != self.n_boxes:
             raise nd.ShapeError(
                 f"{type(self).__name__}: prior_boxes must be [{self.n_boxes}, 2], as n_boxes is {self.n_boxes}, got "
-                f"{list(shape)}. Give a height and a width for every box."
+                f"{len(self.prior_boxes)} boxes. Give two numbers for every box."
             )
 
     def _detector(self, nodes: Nodes, number: int, below: str) -> ComputationGraphConfiguration:
@@ -138,7 +138,7 @@ class TinyYOLO(_Yolo):
     n_boxes : int
         Boxes that every cell of the grid predicts.
     prior_boxes : array ``[n_boxes, 2]``
-        Their usual heights and widths, in cells.
+        Their usual widths and heights, in cells.
 
     Notes
     -----
@@ -147,7 +147,7 @@ class TinyYOLO(_Yolo):
     """
 
     input_shape: Sequence[Count] = (3, 416, 416)
-    prior_boxes: Any = ((1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52))
+    prior_boxes: Priors = ((1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52))
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "imagenet": Pretrained("tiny-yolo-voc_dl4j_inference.v2.zip", 1256226465),
     }
@@ -169,7 +169,7 @@ class YOLO2(_Yolo):
     n_boxes : int
         Boxes that every cell of the grid predicts.
     prior_boxes : array ``[n_boxes, 2]``
-        Their usual heights and widths, in cells.
+        Their usual widths and heights, in cells.
 
     Notes
     -----
@@ -178,7 +178,7 @@ class YOLO2(_Yolo):
     """
 
     input_shape: Sequence[Count] = (3, 608, 608)
-    prior_boxes: Any = (
+    prior_boxes: Priors = (
         (0.57273, 0.677385), (1.87446, 2.06253), (3.33843, 5.47434), (7.88282, 3.52778), (9.77052, 9.16828)
     )  # fmt: skip
     pretrained: ClassVar[Mapping[str, Pretrained]] = {

@@ -42,8 +42,7 @@ class FaceNetNN4Small2(ZooModel):
     Notes
     -----
     The other parameters are those of `ZooModel`. Schroff et al. 2015; the variant is OpenFace's.
-    Source: ``org.deeplearning4j.zoo.model.FaceNetNN4Small2``. Differs: with Java's own axes of normalization, none,
-    Java divides by the norm of each row, which the vertex says here.
+    Source: ``org.deeplearning4j.zoo.model.FaceNetNN4Small2``.
     """
 
     input_shape: Sequence[Count] = (3, 96, 96)
