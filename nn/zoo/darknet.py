@@ -122,6 +122,9 @@ class _Yolo(_Darknet):
                 f"{len(self.prior_boxes)} boxes. Give two numbers for every box."
             )
 
+    def _classes_of(self, n_out: int) -> int:
+        return max(n_out // self.n_boxes - 5, 0)
+
     def _detector(self, nodes: Nodes, number: int, below: str) -> ComputationGraphConfiguration:
         last = self._last_convolution(nodes, number, self.n_boxes * (5 + self._classes()), below)
         nodes.add("outputs", Yolo2OutputLayer(bounding_boxes=self.prior_boxes), last)

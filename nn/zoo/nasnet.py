@@ -54,7 +54,7 @@ class NASNet(ZooModel):
     Source: ``org.deeplearning4j.zoo.model.NASNet`` and what it is written after, ``keras.applications.nasnet``.
     Differs: Java's class cannot build a network: it asks for activations before it has inputs, reads vertices that it
     does not add, adds images of different sizes, and forgets the number of classes. The names are Java's, the network
-    is Keras'. Where there is no cell before the first, a cell takes its input twice, in the cell's own channels.
+    is Keras'. The first cell takes its input twice, a normal one the second time in its own channels.
     """
 
     weight_init: str | Distribution = "relu"
@@ -130,7 +130,7 @@ class _Cells:
 
     def start(self, name: str, channels: int) -> None:
         """Begin behind a vertex; there is none before it."""
-        self.last = self.before = name
+        self.last = name
         self._places[name] = (0, channels)
 
     def normal(self, filters: int, block: str) -> None:
@@ -155,7 +155,7 @@ class _Cells:
     def reduce(self, filters: int, block: str, keeps_before: bool = False) -> None:
         """Add a cell that halves height and width; the cell before it can stay the one that the next reads."""
         name, nodes = f"reductionA{block}", self.nodes
-        before, kept = self._adjusted(filters, name), self.before
+        before, kept = self._adjusted(filters, name) if self.before else self.last, self.before
         here = self._projected(filters, name)
 
         def halved(part: str, kind: str) -> str:
@@ -189,12 +189,13 @@ class _Cells:
 
     def _adjusted(self, filters: int, block: str) -> str:
         """Bring the cell before the last one to the size of the last one's images, and to this cell's channels."""
-        (halvings, channels), name, nodes = self._places[self.before], f"adjustBlock{block}", self.nodes
+        before, name, nodes = self.before or self.last, f"adjustBlock{block}", self.nodes
+        halvings, channels = self._places[before]
         if halvings != self._places[self.last][0]:
             return self._shrunk(filters, name)
         if channels == filters:
-            return self.before
-        last = nodes.activation(f"{name}_projection_relu", "relu", self.before)
+            return before
+        last = nodes.activation(f"{name}_projection_relu", "relu", before)
         last = nodes.add(f"{name}_projection_conv", self.model.cell_convolution(filters), last)
         return nodes.add(f"{name}_projection_bn", _NORMALIZATION, last)
 

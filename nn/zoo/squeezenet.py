@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from nd.arguments import Count
 from optimize import AdaDelta, Updater
 
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers import DropoutLayer, GlobalPoolingLayer, LossLayer
+from ..networks.graph import ComputationGraph
 from ..terms.distributions import Distribution
 from ..vertices import MergeVertex
 from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
+
+_POOL_OF_FILE = "global_average_pooling2d_5"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +58,15 @@ class SqueezeNet(ZooModel):
         nodes.add("loss", LossLayer(loss="mcxent"), "softmax")
         settings = self._settings(weight_init=self.weight_init, l2=5e-5)
         return settings.graph({"input": self._images()}, nodes, ["loss"])
+
+    def as_restored(self, network: Any) -> Any:
+        """Return a network whose output is ``[N, classes]``, as Java does: its file says ``[N, classes, 1, 1]``."""
+        vertices = network.conf.vertices
+        pool = vertices.get(_POOL_OF_FILE)
+        if not isinstance(pool, GlobalPoolingLayer) or pool.collapse_dimensions:
+            return network
+        collapsed = {**vertices, _POOL_OF_FILE: replace(pool, collapse_dimensions=True)}
+        return ComputationGraph(replace(network.conf, vertices=collapsed)).init(network.params())
 
     def _fire(self, nodes: Nodes, name: str, squeezed: int, below: str) -> str:
         """Add a narrow convolution, and two side by side behind it."""

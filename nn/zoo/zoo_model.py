@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd.arguments import Checked, Count, Long, Natural, checked
@@ -16,6 +16,7 @@ from optimize.builder import Builder
 from ..conf.graph import ComputationGraphConfiguration
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network import NeuralNetConfiguration
+from ..conf.nodes import NetworkConfiguration
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 from ..terms.input_type import InputType
@@ -159,8 +160,10 @@ class ZooModel(Checked):
 
         Parameters
         ----------
-        path : path or binary file object
-            Of one of Deeplearning4j's files, or of a network that was saved. Nothing is downloaded.
+        path : path or binary file object, optional
+            Of one of Deeplearning4j's files, or of a network that was saved. Without it that which Java has downloaded,
+            in the folder ``.deeplearning4j/models`` at home. Nothing is downloaded. A PretrainedType in its place is
+            the argument behind.
         pretrained_type : str, optional
             What the weights were trained on, one of `PretrainedType`; without it any of those that there is a file of.
         checksum : bool
@@ -170,8 +173,10 @@ class ZooModel(Checked):
         Raises
         ------
         ConfigurationError
-            Without a path: the message says which file of which address is meant. Or Deeplearning4j has no file of
-            that type.
+            There is no path, and no file of Java's: the message says which file of which address is meant. Or
+            Deeplearning4j has no weights of this model.
+        ChoiceError
+            It has none of that type.
         FormatError
             The checksum is another, the file has no such network, or is damaged.
         ShapeError
@@ -184,6 +189,8 @@ class ZooModel(Checked):
         """
         from .pretrained import restore
 
+        if isinstance(path, PretrainedType):  # Java's argument
+            path, pretrained_type = None, path
         return restore(self, path, pretrained_type, checksum)
 
     # ---- what there is
@@ -228,6 +235,21 @@ class ZooModel(Checked):
         return self.network
 
     # ---- for the models
+
+    def with_classes_of(self, of_file: NetworkConfiguration) -> Self:
+        """Return a copy with a network's number of classes, unless there is one."""
+        if self.num_classes:
+            return self
+        last = [node.conf for node in of_file.nodes if node.conf.param_specs()][-1:]
+        return replace(self, num_classes=self._classes_of(getattr(last[0], "n_out", 0) if last else 0))
+
+    def as_restored(self, network: Any) -> Any:
+        """Return a network that has been read, or a changed one."""
+        return network
+
+    def _classes_of(self, n_out: int) -> int:
+        """Return the number of classes, from the size of the last layer with parameters."""
+        return n_out
 
     def _classes(self) -> int:
         if not self.num_classes:
