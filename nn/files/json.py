@@ -100,8 +100,17 @@ def _unused(data: Json, form: LayerForm) -> Json:
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
         if other:
-            unused[key] = value
+            unused[key] = _as_java_writes(key, value)
     return unused
+
+
+def _as_java_writes(key: str, value: Any) -> Any:
+    """Return an initialisation that is kept with the class of its distribution under "type", as Java alone reads it."""
+    distribution = value.get("distribution") if key == "weightInitFn" and isinstance(value, dict) else None
+    if not isinstance(distribution, dict) or "@class" not in distribution:
+        return value
+    others = {name: number for name, number in distribution.items() if name != "@class"}
+    return {**value, "distribution": {"type": distribution["@class"], **others}}
 
 
 def _refuse_other(java_name: str, key: str, value: object, only: object) -> None:

@@ -43,10 +43,8 @@ class TextGenerationLSTM(ZooModel):
     zoo_type: ClassVar[ZooType] = ZooType.RNN
     axes: ClassVar[tuple[str, ...]] = ("time steps", "characters")
 
-    def __post_init__(self) -> None:
-        if not self.input_shape:
-            object.__setattr__(self, "input_shape", (self.max_length, self.total_unique_characters))
-        super().__post_init__()
+    def _usual_shape(self) -> tuple[int, ...]:
+        return self.max_length, self.total_unique_characters
 
     def conf(self) -> MultiLayerConfiguration:
         settings = self._settings(weight_init="xavier", l2=0.001)

@@ -121,7 +121,7 @@ class ZooModel(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shape = tuple(self.input_shape)
+        shape = tuple(self.input_shape) or self._usual_shape()
         if len(shape) != len(self.axes):
             raise nd.ConfigurationError(
                 f"{type(self).__name__}: input_shape must be ({', '.join(self.axes)}), got {shape}. "
@@ -250,6 +250,10 @@ class ZooModel(Checked):
     def _classes_of(self, n_out: int) -> int:
         """Return the number of classes, from the size of the last layer with parameters."""
         return n_out
+
+    def _usual_shape(self) -> tuple[int, ...]:
+        """Return the input shape where an empty one is given."""
+        return ()
 
     def _classes(self) -> int:
         if not self.num_classes:

@@ -10,10 +10,14 @@ import java.nio.file.Paths;
 import java.util.Iterator;
 import java.util.Map;
 import org.deeplearning4j.nn.api.Model;
+import org.deeplearning4j.nn.conf.ComputationGraphConfiguration;
 import org.deeplearning4j.nn.graph.ComputationGraph;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
 import org.deeplearning4j.zoo.PretrainedType;
 import org.deeplearning4j.zoo.ZooModel;
+import org.nd4j.common.util.ArrayUtil;
+import org.nd4j.linalg.api.ndarray.INDArray;
+import org.nd4j.linalg.factory.Nd4j;
 import org.nd4j.shade.jackson.databind.JsonNode;
 import org.nd4j.shade.jackson.databind.ObjectMapper;
 import org.nd4j.shade.jackson.databind.node.ArrayNode;
@@ -23,7 +27,10 @@ import org.nd4j.shade.jackson.databind.node.ObjectNode;
 public class Zoo {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    /** CASES is a file of [{"model": ..., "settings": {name of a builder's method: value}}]; OUT the file to write. */
+    /**
+     * CASES is a file of [{"model": ..., "settings": {name of a builder's method: value}}], and with "input", the shape of one
+     * example, for outputs, or "conf", a configuration in the place of the model's; OUT the file to write.
+     */
     public static void main(String[] args) throws Exception {
         ArrayNode results = MAPPER.createArrayNode();
         for (JsonNode each : MAPPER.readTree(Files.readAllBytes(Paths.get(args[0])))) results.add(result(each));
@@ -38,13 +45,19 @@ public class Zoo {
         written.set("settings", each.get("settings"));
         System.out.println(each);
         try {
+            if (each.has("conf")) { // a network that Java's class cannot build
+                ComputationGraph net = new ComputationGraph(ComputationGraphConfiguration.fromJson(each.get("conf").toString()));
+                net.init();
+                describe(net, written, each.path("input"));
+                return written;
+            }
             ZooModel<?> zoo = zooModel(each);
             written.set("pretrained", pretrained(zoo));
             written.put("name", zoo.modelName());
             written.set("inputShape", MAPPER.valueToTree(zoo.metaData().getInputShape()));
             written.put("outputs", zoo.metaData().getNumOutputs());
             written.put("type", zoo.metaData().getZooType().name());
-            describe(zoo.init(), written);
+            describe(zoo.init(), written, each.path("input"));
         } catch (Throwable e) {
             Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
             StackTraceElement at = cause.getStackTrace()[0];
@@ -54,21 +67,38 @@ public class Zoo {
         return written;
     }
 
-    private static void describe(Model model, ObjectNode written) throws Exception {
-        ArrayNode layers = written.putArray("layers");
+    private static void describe(Model model, ObjectNode written, JsonNode input) throws Exception {
         written.put("parameters", model.numParams());
         if (model instanceof MultiLayerNetwork) {
             MultiLayerNetwork net = (MultiLayerNetwork) model;
             written.set("conf", MAPPER.readTree(net.getLayerWiseConfigurations().toJson()));
-            for (org.deeplearning4j.nn.api.Layer layer : net.getLayers()) layers.add(layer.numParams());
+            if (input.isArray()) written.set("output", numbers(net.output(features(input))));
         } else {
             ComputationGraph net = (ComputationGraph) model;
             written.set("conf", MAPPER.readTree(net.getConfiguration().toJson()));
-            for (int index : net.topologicalSortOrder()) {
-                layers.add(net.getVertices()[index].getVertexName());
-            }
+            if (input.isArray()) written.set("output", numbers(net.outputSingle(features(input))));
         }
         model.close();
+    }
+
+    /** Whole numbers from -8 to 8, over 8, again and again: of the shape of one example. */
+    private static INDArray features(JsonNode shape) {
+        long[] sizes = new long[shape.size()];
+        for (int i = 0; i < sizes.length; i++) sizes[i] = shape.get(i).asLong();
+        float[] values = new float[(int) ArrayUtil.prodLong(sizes)];
+        for (int i = 0; i < values.length; i++) values[i] = (i % 17 - 8) / 8f;
+        return Nd4j.createFromArray(values).reshape('c', sizes);
+    }
+
+    /** The shape of an output, and its first numbers. */
+    private static ObjectNode numbers(INDArray output) {
+        ObjectNode written = MAPPER.createObjectNode();
+        written.set("shape", MAPPER.valueToTree(output.shape()));
+        INDArray flat = output.dup('c').reshape(-1);
+        ArrayNode first = written.putArray("first");
+        for (long i = 0; i < Math.min(12, flat.length()); i++) first.add(flat.getFloat(i));
+        written.put("largest", flat.amaxNumber().floatValue());
+        return written;
     }
 
     private static ObjectNode pretrained(ZooModel<?> zoo) {
@@ -85,7 +115,6 @@ public class Zoo {
     private static ZooModel<?> zooModel(JsonNode each) throws Exception {
         Object builder = Class.forName("org.deeplearning4j.zoo.model." + each.get("model").asText())
                 .getMethod("builder").invoke(null);
-        JsonNode shape = null;
         for (Iterator<Map.Entry<String, JsonNode>> it = each.get("settings").fields(); it.hasNext(); ) {
             Map.Entry<String, JsonNode> setting = it.next();
             set(builder, setting.getKey(), setting.getValue());
