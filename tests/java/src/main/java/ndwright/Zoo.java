@@ -28,8 +28,9 @@ public class Zoo {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /**
-     * CASES is a file of [{"model": ..., "settings": {name of a builder's method: value}}], and with "input", the shape of one
-     * example, for outputs, or "conf", a configuration in the place of the model's; OUT the file to write.
+     * CASES is a file of [{"model": ..., "settings": {name of a builder's method: value}}], with "input" where there are to be
+     * outputs, the shape of one example, and "given" for a configuration in the place of the model's. OUT, the file to write,
+     * has all that too, so that it can be CASES again.
      */
     public static void main(String[] args) throws Exception {
         ArrayNode results = MAPPER.createArrayNode();
@@ -41,12 +42,14 @@ public class Zoo {
 
     private static JsonNode result(JsonNode each) throws Exception {
         ObjectNode written = MAPPER.createObjectNode();
-        written.set("model", each.get("model"));
-        written.set("settings", each.get("settings"));
+        for (String key : new String[] {"model", "settings", "input", "given"}) {
+            if (each.has(key)) written.set(key, each.get(key));
+        }
         System.out.println(each);
         try {
-            if (each.has("conf")) { // a network that Java's class cannot build
-                ComputationGraph net = new ComputationGraph(ComputationGraphConfiguration.fromJson(each.get("conf").toString()));
+            if (each.has("given")) { // a network that Java's class cannot build
+                String given = each.get("given").toString();
+                ComputationGraph net = new ComputationGraph(ComputationGraphConfiguration.fromJson(given));
                 net.init();
                 describe(net, written, each.path("input"));
                 return written;
