@@ -66,6 +66,7 @@ import nd.evaluation.roc
 import nd.evaluation.roc_binary
 import nd.evaluation.roc_multi_class
 import nd.evaluation.roc_outputs
+import nd.files.reading
 import nd.files.writing
 import nd.java_names
 import nd.losses.base
@@ -191,6 +192,20 @@ import nn.vertices.stacking
 import nn.vertices.time_series
 import nn.vertices.trained
 import nn.vertices.wrapping
+import nn.zoo.alexnet
+import nn.zoo.darknet
+import nn.zoo.facenet
+import nn.zoo.inception_resnet
+import nn.zoo.lenet
+import nn.zoo.nasnet
+import nn.zoo.resnet
+import nn.zoo.simple_cnn
+import nn.zoo.squeezenet
+import nn.zoo.text_generation
+import nn.zoo.unet
+import nn.zoo.vgg
+import nn.zoo.xception
+import nn.zoo.zoo_model
 import numpy
 import optimize.api
 import optimize.chunks
@@ -311,6 +326,7 @@ from nn.terms.enums import OptimizationAlgorithm as OptimizationAlgorithm
 from optimize.api import OptimizerState as OptimizerState
 from nn.terms.params import ParamSpec as ParamSpec
 from nn.terms.enums import PoolingType as PoolingType
+from nn.zoo.zoo_model import PretrainedType as PretrainedType
 from nn.dl4j.constants import RNNFormat as RNNFormat
 from optimize.regularization import Regularization as Regularization
 from nn.terms.weights import ScaledWeightInit as ScaledWeightInit
@@ -349,6 +365,7 @@ def WeightInitXavierLegacy(*arguments: typing.Any, **named: typing.Any) -> typin
 def WeightInitXavierUniform(*arguments: typing.Any, **named: typing.Any) -> typing.Any: ...
 from nn.dl4j.constants import WorkspaceMode as WorkspaceMode
 from optimize.terminations import ZeroDirection as ZeroDirection
+from nn.zoo.zoo_model import ZooType as ZooType
 
 class _BuilderOfAMSGrad(_BuilderOfIUpdater):
     def beta1(self, *value: typing.Any) -> typing.Self: ...
@@ -583,6 +600,9 @@ class Adam(optimize.updaters.adam.Adam, IUpdater):
     def setLearningRate(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfAdam]
     builder: type[_BuilderOfAdam]
+
+class AlexNet(nn.zoo.alexnet.AlexNet, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
 
 class AlphaDropout(nn.terms.dropout.AlphaDropout, _Retaining, _IDropout):
     def getAlpha(self) -> typing.Any: ...
@@ -1207,6 +1227,9 @@ class CycleSchedule(optimize.schedules.CycleSchedule, __CountingSchedule):
     Builder: type[_BuilderOfCycleSchedule]
     builder: type[_BuilderOfCycleSchedule]
 
+class Darknet19(nn.zoo.darknet.Darknet19, __Darknet):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class DataFrameDataSetIterator(nd.dataset.dataframe_iterator.DataFrameDataSetIterator, NumpyDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
@@ -1571,6 +1594,9 @@ class ExponentialSchedule(optimize.schedules.ExponentialSchedule, __CountingSche
     Builder: type[_BuilderOfExponentialSchedule]
     builder: type[_BuilderOfExponentialSchedule]
 
+class FaceNetNN4Small2(nn.zoo.facenet.FaceNetNN4Small2, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class _BuilderOfFeedForwardConf(_BuilderOfBaseLayerConf):
     def setNIn(self, *value: typing.Any) -> typing.Self: ...
     def setNOut(self, *value: typing.Any) -> typing.Self: ...
@@ -1907,6 +1933,9 @@ class InMemoryModelSaver(optimize.earlystopping.savers.InMemoryModelSaver):
     def saveLatestModel(self, model: optimize.earlystopping.api.EarlyStoppingModel, score: optimize.earlystopping.savers._Score) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class InceptionResNetV1(nn.zoo.inception_resnet.InceptionResNetV1, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class InputPreProcessor(nn.terms.preprocessors.InputPreProcessor):
     def equals(self: typing.Any, other: object) -> bool: ...
     def getOutputType(self, input_type: nn.terms.input_type.InputType) -> _InputType: ...
@@ -2158,6 +2187,9 @@ class LayerVertex(nn.vertices.wrapping.LayerVertex, VertexConf):
     def setPreProcessor(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfLayerVertex]
     builder: type[_BuilderOfLayerVertex]
+
+class LeNet(nn.zoo.lenet.LeNet, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
 
 class _BuilderOfLearnedSelfAttentionLayer(_BuilderOf_AttentionConf):
     def nQueries(self, *value: typing.Any) -> typing.Self: ...
@@ -2435,6 +2467,15 @@ class MnistDataSetIterator(nn.dl4j.iterators.MnistDataSetIterator, _MnistDataSet
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
 
+class ModelMetaData(nn.zoo.zoo_model.ModelMetaData):
+    def equals(self: typing.Any, other: object) -> bool: ...
+    def getInputShape(self) -> tuple[tuple[int, ...], ...]: ...
+    def getNumOutputs(self) -> int: ...
+    def getZooType(self) -> nn.zoo.zoo_model.ZooType: ...
+    def hashCode(self: typing.Any) -> int: ...
+    def toString(self: typing.Any) -> str: ...
+    def useMDS(self) -> bool: ...
+
 class MultiDataSet(nd.dataset.multi_data_set.MultiDataSet, _Examples):
     def detach(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
     def getFeatures(self, index: int | None = ...) -> typing.Any: ...
@@ -2568,6 +2609,10 @@ class MultiNormalizerStandardize(nd.dataset.normalizers.multi_standardize.MultiN
 class MultipleEpochsIterator(nn.dl4j.iterators.MultipleEpochsIterator, _MultipleEpochsIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
+
+class NASNet(nn.zoo.nasnet.NASNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def separable(self, n_out: int, kernel_size: int, stride: int) -> SeparableConvolution2D: ...
 
 class _BuilderOfNadam(_BuilderOfIUpdater):
     def beta1(self, *value: typing.Any) -> typing.Self: ...
@@ -3246,6 +3291,9 @@ class RepeatVector(nn.layers.core.repeat_vector.RepeatVector, LayerConf):
     Builder: type[_BuilderOfRepeatVector]
     builder: type[_BuilderOfRepeatVector]
 
+class ResNet50(nn.zoo.resnet.ResNet50, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class _BuilderOfReshapeVertex(_BuilderOfVertexConf):
     def dataFormat(self, *value: typing.Any) -> typing.Self: ...
     def maskShape(self, *value: typing.Any) -> typing.Self: ...
@@ -3442,6 +3490,9 @@ class SigmoidSchedule(optimize.schedules.SigmoidSchedule, __CountingSchedule):
     Builder: type[_BuilderOfSigmoidSchedule]
     builder: type[_BuilderOfSigmoidSchedule]
 
+class SimpleCNN(nn.zoo.simple_cnn.SimpleCNN, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+
 class _BuilderOfSimpleRnn(_BuilderOf_RecurrentConf):
     def hasLayerNorm(self, *value: typing.Any) -> typing.Self: ...
     def setHasLayerNorm(self, *value: typing.Any) -> typing.Self: ...
@@ -3549,6 +3600,9 @@ class SpatialDropout(nn.terms.dropout.SpatialDropout, _Retaining, _IDropout):
     def getPSchedule(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
     def setP(self, value: typing.Any, /) -> None: ...
 
+class SqueezeNet(nn.zoo.squeezenet.SqueezeNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class _BuilderOfStackVertex(_BuilderOfVertexConf):
     def build(self) -> StackVertex: ...
 
@@ -3647,6 +3701,9 @@ class Task(nn.networks.tasks.Task):
 class TensorBoardListener(optimize.listeners.tensorboard.TensorBoardListener, BaseTrainingListener):
     ...
 
+class TextGenerationLSTM(nn.zoo.text_generation.TextGenerationLSTM, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+
 class _BuilderOfTimeDistributed(_BuilderOf_WrappingConf):
     def setDataFormat(self, *value: typing.Any) -> typing.Self: ...
     def build(self) -> TimeDistributed: ...
@@ -3658,6 +3715,11 @@ class TimeDistributed(nn.layers.recurrent.time_distributed.TimeDistributed, _Wra
 
 class TimeIterationListener(optimize.listeners.time_left.TimeIterationListener, BaseTrainingListener):
     ...
+
+class TinyYOLO(nn.zoo.darknet.TinyYOLO, __Yolo):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def getNBoxes(self) -> nd.rules.Count: ...
+    def getPriorBoxes(self) -> nn.layers.objdetect.boxes.Priors: ...
 
 class _BuilderOfTrainedVertexConf(_BuilderOfVertexConf):
     def biasUpdater(self, *value: typing.Any) -> typing.Self: ...
@@ -3737,6 +3799,9 @@ class TruncatedNormalDistribution(nn.terms.distributions.TruncatedNormalDistribu
     def setStd(self, value: typing.Any, /) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class UNet(nn.zoo.unet.UNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class UniformDistribution(nn.terms.distributions.UniformDistribution):
     def equals(self: typing.Any, other: object) -> bool: ...
     def getLower(self) -> float: ...
@@ -3798,8 +3863,14 @@ class VAEReconProbScoreCalculator(optimize.earlystopping.reconstruction_scores.V
     def minimizeScore(self) -> typing.Any: ...
     def toString(self: typing.Any) -> str: ...
 
+class VGG16(nn.zoo.vgg.VGG16, __VGG):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
 class VGG16ImagePreProcessor(nd.dataset.normalizers.vgg16.VGG16ImagePreProcessor, _FeaturesAlone, Normalizer):
     ...
+
+class VGG19(nn.zoo.vgg.VGG19, __VGG):
+    def conf(self) -> ComputationGraphConfiguration: ...
 
 class _BuilderOfVariationalAutoencoder(_BuilderOfBasePretrainNetwork):
     def decoderLayerSizes(self, *value: typing.Any) -> typing.Self: ...
@@ -3870,6 +3941,14 @@ class WeightNoise(nn.terms.weight_noise.WeightNoise, __DrawnInOrder):
 class WeightedLoss(nd.losses.base.WeightedLoss, ILoss):
     def getWeights(self) -> tuple[float, ...] | None: ...
 
+class Xception(nn.zoo.xception.Xception, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+
+class YOLO2(nn.zoo.darknet.YOLO2, __Yolo):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def getNBoxes(self) -> nd.rules.Count: ...
+    def getPriorBoxes(self) -> nn.layers.objdetect.boxes.Priors: ...
+
 class _BuilderOfYolo2OutputLayer(_BuilderOfLayerConf):
     def boundingBoxPriors(self, *value: typing.Any) -> typing.Self: ...
     def boundingBoxes(self, *value: typing.Any) -> typing.Self: ...
@@ -3933,6 +4012,20 @@ class ZeroPaddingLayer(nn.layers.convolution.zero_padding.ZeroPaddingLayer, __Ze
     def setDataFormat(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfZeroPaddingLayer]
     builder: type[_BuilderOfZeroPaddingLayer]
+
+class ZooModel(nn.zoo.zoo_model.ZooModel):
+    def conf(self) -> MultiLayerConfiguration | ComputationGraphConfiguration: ...
+    def equals(self: typing.Any, other: object) -> bool: ...
+    def hashCode(self: typing.Any) -> int: ...
+    def initPretrained(self, path: nd.files.reading.Source | None = ..., pretrained_type: str | None = ..., checksum: bool = ...) -> typing.Any: ...
+    def metaData(self) -> ModelMetaData: ...
+    def meta_data(self) -> ModelMetaData: ...
+    def modelName(self) -> str: ...
+    def modelType(self) -> type[nn.zoo.zoo_model.Network]: ...
+    def pretrainedAvailable(self, pretrained_type: str) -> bool: ...
+    def pretrainedChecksum(self, pretrained_type: str) -> int: ...
+    def pretrainedUrl(self, pretrained_type: str) -> str | None: ...
+    def toString(self: typing.Any) -> str: ...
 
 class _InputType(nn.terms.input_type.InputType):
     def arrayElementsPerExample(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
@@ -4196,6 +4289,9 @@ class __Cropping(nn.layers.convolution.cropping._Cropping, _BordersConf):
     def setCropping(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOf__Cropping]
     builder: type[_BuilderOf__Cropping]
+
+class __Darknet(nn.zoo.darknet._Darknet, ZooModel):
+    ...
 
 class _Examples(nd.dataset.examples.Examples):
     def asList(self) -> list[typing.Self]: ...
@@ -4699,6 +4795,9 @@ class _OfModel(optimize.solver.OfModel):
     def stepFunction(self) -> optimize.chunks.StepFunction: ...
     def toString(self: typing.Any) -> str: ...
 
+class __Yolo(nn.zoo.darknet._Yolo, __Darknet):
+    ...
+
 class _GraphBuilder(nn.transferlearning.graph_editing.GraphBuilder):
     def addInputs(self, *names: str) -> typing.Self: ...
     def addLayer(self, name: str, layer: object, *inputs: object) -> typing.Self: ...
@@ -4732,6 +4831,9 @@ class __Upsampling(nn.layers.convolution.upsampling._Upsampling, _PlacesConf):
     def setSize(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOf__Upsampling]
     builder: type[_BuilderOf__Upsampling]
+
+class __VGG(nn.zoo.vgg._VGG, ZooModel):
+    ...
 
 class _FeaturesAlone(nd.dataset.normalizers.any_normalizer.FeaturesAlone, _AnyNormalizer):
     ...
@@ -5094,6 +5196,7 @@ __all__ = [
     "AdaGrad",
     "AdaMax",
     "Adam",
+    "AlexNet",
     "AlgoMode",
     "AlignmentMode",
     "AlphaDropout",
@@ -5161,6 +5264,7 @@ __all__ = [
     "CycleSchedule",
     "DL4JInvalidConfigException",
     "DL4JInvalidInputException",
+    "Darknet19",
     "DataFrameDataSetIterator",
     "DataSet",
     "DataSetIterator",
@@ -5210,6 +5314,7 @@ __all__ = [
     "ExistingMultiDataSetIterator",
     "ExponentialReconstructionDistribution",
     "ExponentialSchedule",
+    "FaceNetNN4Small2",
     "FeedForwardConf",
     "FeedForwardToCnn3DPreProcessor",
     "FeedForwardToCnnPreProcessor",
@@ -5252,6 +5357,7 @@ __all__ = [
     "ImagePreProcessingScaler",
     "InMemoryModelSaver",
     "InMemoryStatsStorage",
+    "InceptionResNetV1",
     "InputPreProcessor",
     "InputType",
     "InvalidScoreIterationTerminationCondition",
@@ -5282,6 +5388,7 @@ __all__ = [
     "LayerType",
     "LayerVertex",
     "LayerWorkspaceMgr",
+    "LeNet",
     "LearnedSelfAttentionLayer",
     "LearningRatePolicy",
     "LegacyDropOutInverted",
@@ -5333,6 +5440,7 @@ __all__ = [
     "Model",
     "ModelFile",
     "ModelFileWarning",
+    "ModelMetaData",
     "ModelSerializer",
     "MultiDataSet",
     "MultiDataSetIterator",
@@ -5346,6 +5454,7 @@ __all__ = [
     "MultiNormalizerMinMaxScaler",
     "MultiNormalizerStandardize",
     "MultipleEpochsIterator",
+    "NASNet",
     "NDArrayIndex",
     "Nadam",
     "NanListener",
@@ -5386,6 +5495,7 @@ __all__ = [
     "PoolingType",
     "PrecisionRecallCurve",
     "PreprocessorVertex",
+    "PretrainedType",
     "PrimaryCapsules",
     "ProbablisticMerge",
     "ProgressBarListener",
@@ -5409,6 +5519,7 @@ __all__ = [
     "Regularization",
     "ReliabilityDiagram",
     "RepeatVector",
+    "ResNet50",
     "ReshapeVertex",
     "ReverseTimeSeriesVertex",
     "RmsProp",
@@ -5434,6 +5545,7 @@ __all__ = [
     "Sgd",
     "ShiftVertex",
     "SigmoidSchedule",
+    "SimpleCNN",
     "SimpleRnn",
     "SingletonDataSetIterator",
     "SingletonMultiDataSetIterator",
@@ -5443,6 +5555,7 @@ __all__ = [
     "SpaceToBatchLayer",
     "SpaceToDepthLayer",
     "SpatialDropout",
+    "SqueezeNet",
     "StackVertex",
     "StatisticsListener",
     "StatisticsRecord",
@@ -5458,9 +5571,11 @@ __all__ = [
     "TensorBoardListener",
     "TerminationCondition",
     "TerminationReason",
+    "TextGenerationLSTM",
     "TimeDistributed",
     "TimeIterationListener",
     "TimeUnit",
+    "TinyYOLO",
     "TrainedVertexConf",
     "TrainingListener",
     "TrainingMode",
@@ -5468,6 +5583,7 @@ __all__ = [
     "TransferLearningHelper",
     "Transforms",
     "TruncatedNormalDistribution",
+    "UNet",
     "UniformDistribution",
     "UnitNormConstraint",
     "UnstackVertex",
@@ -5477,7 +5593,9 @@ __all__ = [
     "Upsampling3D",
     "VAEReconErrorScoreCalculator",
     "VAEReconProbScoreCalculator",
+    "VGG16",
     "VGG16ImagePreProcessor",
+    "VGG19",
     "VariationalAutoencoder",
     "VertexConf",
     "VertexContext",
@@ -5506,10 +5624,14 @@ __all__ = [
     "WeightNoise",
     "WeightedLoss",
     "WorkspaceMode",
+    "Xception",
+    "YOLO2",
     "Yolo2OutputLayer",
     "YoloUtils",
     "ZeroDirection",
     "ZeroPadding1DLayer",
     "ZeroPadding3DLayer",
     "ZeroPaddingLayer",
+    "ZooModel",
+    "ZooType",
 ]

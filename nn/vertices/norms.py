@@ -135,10 +135,9 @@ class L2NormalizeVertex(OuterAxes):
     but its third power is not, the gradient is right.
     """
 
-    dimension: Sequence[Count] | None = field(default=None, compare=False)
+    dimension: Sequence[Count] | None = None
     eps: NonNegative = 1e-8
     data_format: str | None = field(default=None, compare=False)
-    _axes: tuple[int, ...] = field(default=(), init=False, repr=False)  # by which two are equal: no axes are all, too
     runtime: ClassVar = L2NormalizeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({"dimension": ("dimension", "sizes"), "eps": ("eps", "number")})
 
@@ -152,7 +151,15 @@ class L2NormalizeVertex(OuterAxes):
                 f"L2NormalizeVertex: dimension must name every axis once, got {list(axes)}. Leave it out for all."
             )
         object.__setattr__(self, "dimension", axes)
-        object.__setattr__(self, "_axes", axes)
+
+    def __eq__(self, other: object) -> bool:
+        """No axes, which files say in two ways, are all of them."""
+        if not isinstance(other, L2NormalizeVertex):
+            return NotImplemented
+        return (self.dimension or (), self.eps) == (other.dimension or (), other.eps)
+
+    def __hash__(self) -> int:
+        return hash((self.dimension or (), self.eps))
 
     def axes_of(self, label: str, ndim: int) -> tuple[int, ...]:
         """Return the axes that are summed over, of an input with so many and the channels first."""

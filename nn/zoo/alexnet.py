@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from optimize import Nesterovs, Updater
 
@@ -12,6 +12,8 @@ from ..layers import ConvolutionLayer, DenseLayer, LocalResponseNormalization, O
 from ..networks.multilayer import MultiLayerNetwork
 from ..terms.distributions import NormalDistribution
 from .zoo_model import Network, ZooModel
+
+_UPDATER = Nesterovs(1e-2, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,7 @@ class AlexNet(ZooModel):
     Source: ``org.deeplearning4j.zoo.model.AlexNet``.
     """
 
-    updater: str | Updater = Nesterovs(1e-2, 0.9)
+    updater: str | Updater = _UPDATER
     network: ClassVar[type[Network]] = MultiLayerNetwork
 
     def conf(self) -> MultiLayerConfiguration:
@@ -41,9 +43,9 @@ class AlexNet(ZooModel):
         )
         return settings.list(*self._of_images(), *self._of_rows(), input_type=self._images())
 
-    def _of_images(self) -> list[object]:
-        wide = {"kernel_size": 3, "bias_init": 1.0}
-        pool = {"kernel_size": 3, "convolution_mode": "truncate"}
+    def _of_images(self) -> list[Any]:
+        wide: dict[str, Any] = {"kernel_size": 3, "bias_init": 1.0}
+        pool: dict[str, Any] = {"kernel_size": 3, "convolution_mode": "truncate"}
         return [
             ConvolutionLayer(name="cnn1", n_out=96, kernel_size=11, stride=4, convolution_mode="truncate"),
             LocalResponseNormalization(),
@@ -59,12 +61,17 @@ class AlexNet(ZooModel):
             SubsamplingLayer("max", name="maxpool3", **pool),
         ]
 
-    def _of_rows(self) -> list[object]:
+    def _of_rows(self) -> list[Any]:
         narrow = NormalDistribution(0.0, 0.005)
         return [
             DenseLayer(name="ffn1", n_out=4096, weight_init=narrow, bias_init=1.0),
             DenseLayer(name="ffn2", n_out=4096, weight_init=narrow, bias_init=1.0, drop_out=0.5),
             OutputLayer(
-                loss="negativeloglikelihood", name="output", n_out=self._classes(), activation="softmax", weight_init=narrow, bias_init=0.1
+                loss="negativeloglikelihood",
+                name="output",
+                n_out=self._classes(),
+                activation="softmax",
+                weight_init=narrow,
+                bias_init=0.1,
             ),
         ]

@@ -31,6 +31,8 @@ _DARKNET = (
     (3, 512), (1, 256), (3, 512, 2), (3, 1024), (1, 512), (3, 1024), (1, 512), (3, 1024),
 )  # fmt: skip
 """Kernel, channels, and the size of the pooling behind, where there is one."""
+_NESTEROVS = Nesterovs(1e-3, 0.9)
+_ADAM = Adam(1e-3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Darknet19(_Darknet):
     """
 
     weight_init: str | Distribution = "relu"
-    updater: str | Updater = Nesterovs(1e-3, 0.9)
+    updater: str | Updater = _NESTEROVS
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "imagenet": Pretrained("darknet19_dl4j_inference.v2.zip", 691100891),
     }
@@ -112,7 +114,7 @@ class _Yolo(_Darknet):
 
     n_boxes: Count = 5
     prior_boxes: Priors = ()
-    updater: str | Updater = Adam(1e-3)
+    updater: str | Updater = _ADAM
 
     def __post_init__(self) -> None:
         super().__post_init__()

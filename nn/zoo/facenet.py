@@ -26,6 +26,7 @@ from .zoo_model import ZooModel
 _LRN = LocalResponseNormalization(k=1.0, n=5.0, alpha=1e-4, beta=0.75)
 _MAX = SubsamplingLayer("max", kernel_size=3, stride=1, padding=1)
 _NORM = SubsamplingLayer("pnorm", kernel_size=3, stride=1, pnorm=2)
+_UPDATER = Adam(0.1, 0.9, 0.999, 0.01)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class FaceNetNN4Small2(ZooModel):
     """
 
     input_shape: Sequence[Count] = (3, 96, 96)
-    updater: str | Updater = Adam(0.1, 0.9, 0.999, 0.01)
+    updater: str | Updater = _UPDATER
     transfer_function: str | Activation = "relu"
     embedding_size: Count = 128
 
@@ -109,9 +110,7 @@ class FaceNetNN4Small2(ZooModel):
     def _reduced(self, nodes: Nodes, name: str, branches: Sequence[tuple[int, int]], below: str) -> str:
         """Add two branches and a pooling that halve height and width; both kernels are of 3, whatever their names."""
         ends = []
-        for prefix, kernel, first, (narrow, wide) in zip(
-            (name, f"{name}-2"), (3, 5), (1, 3), branches, strict=True
-        ):
+        for prefix, kernel, first, (narrow, wide) in zip((name, f"{name}-2"), (3, 5), (1, 3), branches, strict=True):
             last = self._in_order(nodes, f"{prefix}-1x1", f"{prefix}-transfer{first}", _convolution(1, narrow), below)
             layer = _convolution(3, wide, stride=2)
             named = f"{prefix}-{kernel}x{kernel}", f"{prefix}-transfer{first + 1}"

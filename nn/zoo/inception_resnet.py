@@ -24,7 +24,7 @@ class _Kind(NamedTuple):
     """Blocks of one kind."""
 
     name: str
-    count: int
+    blocks: int
     channels: int
     """Of what goes in and comes out."""
     scale: float
@@ -39,6 +39,7 @@ class _Kind(NamedTuple):
 _A = _Kind("resnetA", 5, 192, 0.17, ([(1, 32)], [(1, 32), (3, 32)], [(1, 32), (3, 32), (3, 32)]), 3)
 _B = _Kind("resnetB", 10, 576, 0.10, ([(1, 128)], [(1, 128), ((1, 3), 128), ((3, 1), 128)]), 1)
 _C = _Kind("resnetC", 5, 1344, 0.20, ([(1, 192)], [(1, 192), ((1, 3), 192), ((3, 1), 192)]), 1, "tanh")
+_UPDATER = RmsProp(0.1, 0.96, 0.001)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class InceptionResNetV1(ZooModel):
     """
 
     input_shape: Sequence[Count] = (3, 160, 160)
-    updater: str | Updater = RmsProp(0.1, 0.96, 0.001)
+    updater: str | Updater = _UPDATER
 
     def conf(self) -> ComputationGraphConfiguration:
         nodes = Nodes()
@@ -68,7 +69,9 @@ class InceptionResNetV1(ZooModel):
         nodes.pool("avgpool", "avg", 1, last)
         nodes.add("bottleneck", DenseLayer(n_out=128), "avgpool")
         nodes.add("embeddings", L2NormalizeVertex((1,), 1e-10), "bottleneck")
-        output = CenterLossOutputLayer(loss="negativeloglikelihood", n_out=self._classes(), activation="softmax", alpha=0.9, lambda_=1e-4)
+        output = CenterLossOutputLayer(
+            loss="negativeloglikelihood", n_out=self._classes(), activation="softmax", alpha=0.9, lambda_=1e-4
+        )
         nodes.add("outputLayer", output, "embeddings")
         settings = self._settings(activation="relu", weight_init=TruncatedNormalDistribution(0.0, 0.5), l2=5e-5)
         return settings.graph({"input1": self._images()}, nodes, ["outputLayer"])
@@ -100,8 +103,8 @@ class InceptionResNetV1(ZooModel):
         return nodes.add(name, MergeVertex(), *first, *ends, *end)
 
     def _blocks(self, nodes: Nodes, kind: _Kind, below: str) -> str:
-        for number in range(1, kind.count + 1):
-            last = kind.name if number == kind.count else f"{kind.name}-activation-{number}"
+        for number in range(1, kind.blocks + 1):
+            last = kind.name if number == kind.blocks else f"{kind.name}-activation-{number}"
             below = _block(nodes, kind, number, below, last)
         return below
 

@@ -14,6 +14,8 @@ from ..layers import DenseLayer, OutputLayer, SubsamplingLayer
 from ..networks.multilayer import MultiLayerNetwork
 from .zoo_model import Network, Pretrained, ZooModel
 
+_UPDATER = AdaDelta()
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeNet(ZooModel):
@@ -27,7 +29,7 @@ class LeNet(ZooModel):
     """
 
     input_shape: Sequence[Count] = (1, 28, 28)
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "mnist": Pretrained("lenet_dl4j_mnist_inference.zip", 1906861161),
     }

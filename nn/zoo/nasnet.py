@@ -26,6 +26,7 @@ from .zoo_model import Pretrained, ZooModel
 
 _NORMALIZATION = BatchNormalization(decay=0.9997, eps=1e-3)
 _ADD = ElementWiseVertex("add")
+_UPDATER = AdaDelta()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ class NASNet(ZooModel):
     """
 
     weight_init: str | Distribution = "relu"
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     num_blocks: Count = 6
     penultimate_filters: Count = 1056
     stem_filters: Count = 96

@@ -15,6 +15,9 @@ from ..vertices import ElementWiseVertex
 from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
 
+_WEIGHTS = TruncatedNormalDistribution(0.0, 0.5)
+_UPDATER = RmsProp(0.1, 0.96, 0.001)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ResNet50(ZooModel):
@@ -30,8 +33,8 @@ class ResNet50(ZooModel):
     He et al. 2015. Source: ``org.deeplearning4j.zoo.model.ResNet50``.
     """
 
-    weight_init: str | Distribution = TruncatedNormalDistribution(0.0, 0.5)
-    updater: str | Updater = RmsProp(0.1, 0.96, 0.001)
+    weight_init: str | Distribution = _WEIGHTS
+    updater: str | Updater = _UPDATER
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "imagenet": Pretrained("resnet50_dl4j_inference.v3.zip", 3914447815),
     }
@@ -47,7 +50,9 @@ class ResNet50(ZooModel):
             for letter in letters:
                 last = self._block(nodes, f"{stage}{letter}", 16 * 2**stage, last, shrinks=letter == "a")
         nodes.pool("avgpool", "max", 3, last)
-        nodes.add("output", OutputLayer(loss="negativeloglikelihood", n_out=self._classes(), activation="softmax"), "avgpool")
+        nodes.add(
+            "output", OutputLayer(loss="negativeloglikelihood", n_out=self._classes(), activation="softmax"), "avgpool"
+        )
         settings = self._settings(activation="identity", weight_init=self.weight_init, l1=1e-7, l2=5e-5)
         return settings.graph({"input": self._images()}, nodes, ["output"])
 
@@ -66,8 +71,6 @@ class ResNet50(ZooModel):
         last = nodes.add(f"short{place}_branch", ElementWiseVertex("add"), last, shortcut)
         return nodes.activation(f"res{place}_branch", "relu", last)
 
-    def _normalized(
-        self, nodes: Nodes, place: str, below: str, kernel: int, n_out: int, stride: int, mode: str
-    ) -> str:
+    def _normalized(self, nodes: Nodes, place: str, below: str, kernel: int, n_out: int, stride: int, mode: str) -> str:
         convolution = self._convolution(kernel, n_out, stride=stride, convolution_mode=mode)
         return nodes.add(f"bn{place}", BatchNormalization(), nodes.add(f"res{place}", convolution, below))

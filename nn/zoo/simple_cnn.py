@@ -23,6 +23,7 @@ from .zoo_model import Network, ZooModel
 
 _BLOCKS = ((7, 16), (5, 32), (3, 64), (3, 128))
 """Kernel and channels of both convolutions of a block."""
+_UPDATER = AdaDelta()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class SimpleCNN(ZooModel):
     """
 
     input_shape: Sequence[Count] = (3, 48, 48)
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     network: ClassVar[type[Network]] = MultiLayerNetwork
 
     def conf(self) -> MultiLayerConfiguration:

@@ -18,6 +18,7 @@ from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
 
 _POOL_OF_FILE = "global_average_pooling2d_5"
+_UPDATER = AdaDelta()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class SqueezeNet(ZooModel):
 
     input_shape: Sequence[Count] = (3, 227, 227)
     weight_init: str | Distribution = "relu"
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "imagenet": Pretrained("squeezenet_dl4j_inference.v2.zip", 3711411239),
     }

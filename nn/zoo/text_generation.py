@@ -14,6 +14,8 @@ from ..layers import GravesLSTM, RnnOutputLayer
 from ..networks.multilayer import MultiLayerNetwork
 from .zoo_model import Network, ZooModel, ZooType
 
+_UPDATER = RmsProp(0.01)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextGenerationLSTM(ZooModel):
@@ -38,7 +40,7 @@ class TextGenerationLSTM(ZooModel):
     total_unique_characters: Count = 47
     max_length: Count = 40
     input_shape: Sequence[Count] = ()
-    updater: str | Updater = RmsProp(0.01)
+    updater: str | Updater = _UPDATER
     network: ClassVar[type[Network]] = MultiLayerNetwork
     zoo_type: ClassVar[ZooType] = ZooType.RNN
     axes: ClassVar[tuple[str, ...]] = ("time steps", "characters")

@@ -16,6 +16,8 @@ from ..vertices import MergeVertex
 from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
 
+_UPDATER = AdaDelta()
+
 
 @dataclass(frozen=True, kw_only=True)
 class UNet(ZooModel):
@@ -34,7 +36,7 @@ class UNet(ZooModel):
 
     input_shape: Sequence[Count] = (3, 512, 512)
     weight_init: str | Distribution = "relu"
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "segment": Pretrained("unet_dl4j_segment_inference.v1.zip", 712347958),
     }

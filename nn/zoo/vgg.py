@@ -14,13 +14,14 @@ from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
 
 _CHANNELS = (64, 128, 256, 512, 512)
+_UPDATER = Nesterovs()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _VGG(ZooModel):
     """Blocks of convolutions of 3 by 3, a pooling behind each."""
 
-    updater: str | Updater = Nesterovs()
+    updater: str | Updater = _UPDATER
 
     def _chain(self, counts: Sequence[int], dense: Sequence[Any]) -> ComputationGraphConfiguration:
         """Return the graph of as many convolutions in each block, and the dense layers; names are numbers."""

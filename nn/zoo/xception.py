@@ -16,6 +16,8 @@ from ..vertices import ElementWiseVertex
 from .nodes import Nodes
 from .zoo_model import Pretrained, ZooModel
 
+_UPDATER = AdaDelta()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Xception(ZooModel):
@@ -32,7 +34,7 @@ class Xception(ZooModel):
 
     input_shape: Sequence[Count] = (3, 299, 299)
     weight_init: str | Distribution = "relu"
-    updater: str | Updater = AdaDelta()
+    updater: str | Updater = _UPDATER
     pretrained: ClassVar[Mapping[str, Pretrained]] = {
         "imagenet": Pretrained("xception_dl4j_inference.v2.zip", 3277876097),
     }

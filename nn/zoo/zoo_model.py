@@ -130,8 +130,8 @@ class ZooModel(Checked):
         object.__setattr__(self, "input_shape", shape)
 
     @classmethod
-    def builder(cls) -> Builder:
-        """Start DL4J's fluent style: ``VGG16.builder().numClasses(10).build()``."""
+    def Builder(cls) -> Builder:
+        """Start DL4J's fluent style: ``VGG16.Builder().numClasses(10).build()``."""
         return Builder(cls)
 
     # ---- networks

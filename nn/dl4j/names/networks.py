@@ -133,7 +133,8 @@ NETWORKS: dict[str, dict[str, str]] = {
     "nn.zoo.zoo_model": {
         "ModelMetaData": "getInputShape=input_shape getNumOutputs=num_outputs getZooType=zoo_type useMDS=use_mds",
         "ZooModel": (
-            "initPretrained metaData modelName modelType pretrainedAvailable pretrainedChecksum pretrainedUrl"
+            "builder=Builder initPretrained metaData modelName modelType pretrainedAvailable pretrainedChecksum "
+            "pretrainedUrl"
         ),
     },
 }

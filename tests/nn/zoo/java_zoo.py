@@ -32,7 +32,9 @@ def label(each):
 
 def model_of(each):
     """Return our model with Java's settings, by Python's names."""
-    settings = {snake_case(name): _value(name, value) for name, value in each["settings"].items() if name not in _UNUSED}
+    settings = {
+        snake_case(name): _value(name, value) for name, value in each["settings"].items() if name not in _UNUSED
+    }
     unused = {name: value for name, value in each["settings"].items() if name in _UNUSED}
     return getattr(zoo, each["model"])(**settings, **({"unused": unused} if unused else {}))
 

@@ -1,4 +1,4 @@
-"""Models of the zoo beside those of Deeplearning4j 1.0.0-M2.1: configurations, parameters, outputs, files of weights."""
+"""Models of the zoo beside those of Deeplearning4j 1.0.0-M2.1: configurations, parameters, outputs."""
 
 import json
 

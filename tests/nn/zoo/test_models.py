@@ -11,10 +11,18 @@ from optimize import Sgd
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: zoo.VGG16().conf(), nd.ConfigurationError, r"VGG16: num_classes must be at least 1, got 0\. Say VGG16"),
+        (
+            lambda: zoo.VGG16().conf(),
+            nd.ConfigurationError,
+            r"VGG16: num_classes must be at least 1, got 0\. Say VGG16",
+        ),
         (lambda: zoo.YOLO2().init(), nd.ConfigurationError, "YOLO2: num_classes must be at least 1"),
         (lambda: zoo.LeNet(num_classes=-1), nd.ArgumentError, "num_classes must be an integer >= 0"),
-        (lambda: zoo.LeNet(input_shape=(3, 8)), nd.ConfigurationError, r"must be \(channels, width, height\), got \(3, 8"),
+        (
+            lambda: zoo.LeNet(input_shape=(3, 8)),
+            nd.ConfigurationError,
+            r"must be \(channels, width, height\), got \(3, 8",
+        ),
         (lambda: zoo.LeNet(input_shape=(3, 0, 8)), nd.ArgumentError, "input_shape must be"),
         (lambda: zoo.TextGenerationLSTM(input_shape=(4,)), nd.ConfigurationError, r"\(time steps, characters\)"),
         (lambda: zoo.VGG16(num_classes=2, input_shape=(3, 8, 8)).conf(), nd.ShapeError, "layer '13'"),
@@ -39,7 +47,9 @@ def test_the_input_shape_has_the_width_first():
 
 
 def test_the_builder_is_javas():
-    built = zoo.LeNet.builder().numClasses(4).seed(7).inputShape([1, 12, 12]).updater(Sgd(0.5)).cacheMode("DEVICE").build()
+    built = (
+        zoo.LeNet.Builder().numClasses(4).seed(7).inputShape([1, 12, 12]).updater(Sgd(0.5)).cacheMode("DEVICE").build()
+    )
     assert built == zoo.LeNet(
         num_classes=4, seed=7, input_shape=(1, 12, 12), updater=Sgd(0.5), unused={"cacheMode": "DEVICE"}
     )

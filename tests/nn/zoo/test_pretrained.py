@@ -95,7 +95,9 @@ def test_the_number_of_classes_is_the_files(model, settings):
 
 
 def test_without_a_file_the_address_is_told(home):
-    with pytest.raises(nd.ConfigurationError, match=r"models/vgg16_dl4j_vggface_inference\.v1\.zip \(vggface\), and give"):
+    with pytest.raises(
+        nd.ConfigurationError, match=r"models/vgg16_dl4j_vggface_inference\.v1\.zip \(vggface\), and give"
+    ):
         zoo.VGG16().init_pretrained(zoo.PretrainedType.VGGFACE)
     with pytest.raises(nd.ConfigurationError, match=r"darknet19_448_dl4j_inference\.v2\.zip \(imagenet\)"):
         zoo.Darknet19(input_shape=(3, 448, 448)).init_pretrained()
@@ -105,7 +107,7 @@ def test_without_a_file_the_address_is_told(home):
         zoo.AlexNet().init_pretrained("alexnet.zip", "imagenet")
     with pytest.raises(nd.ChoiceError, match="unknown weights 'mnist', expected one of cifar10, imagenet, vggface"):
         zoo.VGG16().init_pretrained(None, "mnist")
-    with pytest.raises(nd.ChoiceError, match="unknown data 'imagnet', expected one of .* Did you mean 'imagenet'"):
+    with pytest.raises(nd.ChoiceError, match=r"unknown data 'imagnet', expected one of .* Did you mean 'imagenet'"):
         zoo.VGG16().pretrained_url("imagnet")
     assert zoo.VGG16().pretrained_url("segment") is None
     assert zoo.VGG16().pretrained_checksum("segment") == 0
