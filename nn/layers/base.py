@@ -70,8 +70,7 @@ class LayerConf(Checked):
         Dropout of the layer's input, or other noise there. A number is the probability to **retain**, as in DL4J, the
         opposite of Keras's and PyTorch's: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
     unused : dict
-        Fields of a file that have no effect in this library, cuDNN's algorithms, say: they are written again. Layers
-        that differ in them alone are equal.
+        Fields of a file without effect in this library, cuDNN's algorithms, say: written again, and not compared.
     """
 
     name: str | None = None
