@@ -11,7 +11,7 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("caffe", "cli", "dl4j", "keras", "onnx", "pictures", "trace", "transferlearning"),
+    ("caffe", "cli", "dl4j", "keras", "onnx", "pictures", "trace", "transferlearning", "zoo"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
@@ -22,6 +22,7 @@ SIDEWAYS = {
     ("keras", "onnx"),  # vertices of operators that no layer says
     ("cli", "trace"),  # a command reads saved traces
     ("vertices", "layers"),  # a vertex may hold a layer, and computes with the same arguments
+    ("dl4j", "zoo"),  # the zoo's names, too
     ("dl4j", "nn"),  # hands out all of nn, with Java's spelling
 }
 TYPES_FROM_ABOVE = {

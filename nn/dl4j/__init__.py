@@ -28,6 +28,7 @@ from ..terms.distributions import ConstantDistribution, Distribution
 from ..terms.enums import BackpropType, CNN2DFormat
 from ..terms.older import LearningRatePolicy
 from ..terms.weights import ScaledWeightInit
+from ..zoo import *  # noqa: F403
 from .constants import (
     AlgoMode,
     CacheMode,

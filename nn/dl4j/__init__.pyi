@@ -72,6 +72,7 @@ import nd.evaluation.roc
 import nd.evaluation.roc_binary
 import nd.evaluation.roc_multi_class
 import nd.evaluation.roc_outputs
+import nd.files.reading
 import nd.files.writing
 import nd.java_names
 import nd.losses.base
@@ -200,6 +201,20 @@ import nn.vertices.stacking
 import nn.vertices.time_series
 import nn.vertices.trained
 import nn.vertices.wrapping
+import nn.zoo.alexnet
+import nn.zoo.darknet
+import nn.zoo.facenet
+import nn.zoo.inception_resnet
+import nn.zoo.lenet
+import nn.zoo.nasnet
+import nn.zoo.resnet
+import nn.zoo.simple_cnn
+import nn.zoo.squeezenet
+import nn.zoo.text_generation
+import nn.zoo.unet
+import nn.zoo.vgg
+import nn.zoo.xception
+import nn.zoo.zoo_model
 import numpy
 import optimize.api
 import optimize.chunks
@@ -330,6 +345,7 @@ from nn.dl4j.splits import PathFilter as PathFilter
 from nn.dl4j.splits import PathLabelGenerator as PathLabelGenerator
 from nn.dl4j.splits import PatternPathLabelGenerator as PatternPathLabelGenerator
 from nn.terms.enums import PoolingType as PoolingType
+from nn.zoo.zoo_model import PretrainedType as PretrainedType
 from nn.dl4j.constants import RNNFormat as RNNFormat
 from nn.dl4j.splits import RandomPathFilter as RandomPathFilter
 from optimize.regularization import Regularization as Regularization
@@ -369,6 +385,7 @@ def WeightInitXavierLegacy(*arguments: typing.Any, **named: typing.Any) -> typin
 def WeightInitXavierUniform(*arguments: typing.Any, **named: typing.Any) -> typing.Any: ...
 from nn.dl4j.constants import WorkspaceMode as WorkspaceMode
 from optimize.terminations import ZeroDirection as ZeroDirection
+from nn.zoo.zoo_model import ZooType as ZooType
 
 class _BuilderOfAMSGrad(_BuilderOfIUpdater):
     def beta1(self, *value: typing.Any) -> typing.Self: ...
@@ -603,6 +620,14 @@ class Adam(optimize.updaters.adam.Adam, IUpdater):
     def setLearningRate(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfAdam]
     builder: type[_BuilderOfAdam]
+
+class _BuilderOfAlexNet(_BuilderOfZooModel):
+    def build(self) -> AlexNet: ...
+
+class AlexNet(nn.zoo.alexnet.AlexNet, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+    Builder: type[_BuilderOfAlexNet]
+    builder: type[_BuilderOfAlexNet]
 
 class AlphaDropout(nn.terms.dropout.AlphaDropout, _Retaining, _IDropout):
     def getAlpha(self) -> typing.Any: ...
@@ -1241,6 +1266,16 @@ class CycleSchedule(optimize.schedules.CycleSchedule, __CountingSchedule):
     Builder: type[_BuilderOfCycleSchedule]
     builder: type[_BuilderOfCycleSchedule]
 
+class _BuilderOfDarknet19(_BuilderOf__Darknet):
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> Darknet19: ...
+
+class Darknet19(nn.zoo.darknet.Darknet19, __Darknet):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfDarknet19]
+    builder: type[_BuilderOfDarknet19]
+
 class DataFrameDataSetIterator(nd.dataset.dataframe_iterator.DataFrameDataSetIterator, NumpyDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
@@ -1612,6 +1647,18 @@ class ExponentialSchedule(optimize.schedules.ExponentialSchedule, __CountingSche
     Builder: type[_BuilderOfExponentialSchedule]
     builder: type[_BuilderOfExponentialSchedule]
 
+class _BuilderOfFaceNetNN4Small2(_BuilderOfZooModel):
+    def embeddingSize(self, *value: typing.Any) -> typing.Self: ...
+    def setEmbeddingSize(self, *value: typing.Any) -> typing.Self: ...
+    def setTransferFunction(self, *value: typing.Any) -> typing.Self: ...
+    def transferFunction(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> FaceNetNN4Small2: ...
+
+class FaceNetNN4Small2(nn.zoo.facenet.FaceNetNN4Small2, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfFaceNetNN4Small2]
+    builder: type[_BuilderOfFaceNetNN4Small2]
+
 class FashionMnistDataSetIterator(nd.dataset.fashion_mnist.FashionMnistDataSetIterator, _ImageDataSetIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
@@ -1965,6 +2012,14 @@ class InMemoryModelSaver(optimize.earlystopping.savers.InMemoryModelSaver):
     def saveLatestModel(self, model: optimize.earlystopping.api.EarlyStoppingModel, score: optimize.earlystopping.savers._Score) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class _BuilderOfInceptionResNetV1(_BuilderOfZooModel):
+    def build(self) -> InceptionResNetV1: ...
+
+class InceptionResNetV1(nn.zoo.inception_resnet.InceptionResNetV1, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfInceptionResNetV1]
+    builder: type[_BuilderOfInceptionResNetV1]
+
 class InputPreProcessor(nn.terms.preprocessors.InputPreProcessor):
     def equals(self: typing.Any, other: object) -> bool: ...
     def getOutputType(self, input_type: nn.terms.input_type.InputType) -> _InputType: ...
@@ -2216,6 +2271,14 @@ class LayerVertex(nn.vertices.wrapping.LayerVertex, VertexConf):
     def setPreProcessor(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfLayerVertex]
     builder: type[_BuilderOfLayerVertex]
+
+class _BuilderOfLeNet(_BuilderOfZooModel):
+    def build(self) -> LeNet: ...
+
+class LeNet(nn.zoo.lenet.LeNet, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+    Builder: type[_BuilderOfLeNet]
+    builder: type[_BuilderOfLeNet]
 
 class _BuilderOfLearnedSelfAttentionLayer(_BuilderOf_AttentionConf):
     def nQueries(self, *value: typing.Any) -> typing.Self: ...
@@ -2493,6 +2556,15 @@ class MnistDataSetIterator(nn.dl4j.iterators.MnistDataSetIterator, _MnistDataSet
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
 
+class ModelMetaData(nn.zoo.zoo_model.ModelMetaData):
+    def equals(self: typing.Any, other: object) -> bool: ...
+    def getInputShape(self) -> tuple[tuple[int, ...], ...]: ...
+    def getNumOutputs(self) -> int: ...
+    def getZooType(self) -> nn.zoo.zoo_model.ZooType: ...
+    def hashCode(self: typing.Any) -> int: ...
+    def toString(self: typing.Any) -> str: ...
+    def useMDS(self) -> bool: ...
+
 class MultiDataSet(nd.dataset.multi_data_set.MultiDataSet, _Examples):
     def detach(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
     def getFeatures(self, index: int | None = ...) -> typing.Any: ...
@@ -2629,6 +2701,27 @@ class MultiNormalizerStandardize(nd.dataset.normalizers.multi_standardize.MultiN
 class MultipleEpochsIterator(nn.dl4j.iterators.MultipleEpochsIterator, _MultipleEpochsIterator):
     def next(self, num: int | None = ...) -> DataSet: ...
     def __next__(self) -> DataSet: ...
+
+class _BuilderOfNASNet(_BuilderOfZooModel):
+    def filterMultiplier(self, *value: typing.Any) -> typing.Self: ...
+    def numBlocks(self, *value: typing.Any) -> typing.Self: ...
+    def penultimateFilters(self, *value: typing.Any) -> typing.Self: ...
+    def setFilterMultiplier(self, *value: typing.Any) -> typing.Self: ...
+    def setNumBlocks(self, *value: typing.Any) -> typing.Self: ...
+    def setPenultimateFilters(self, *value: typing.Any) -> typing.Self: ...
+    def setSkipReduction(self, *value: typing.Any) -> typing.Self: ...
+    def setStemFilters(self, *value: typing.Any) -> typing.Self: ...
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def skipReduction(self, *value: typing.Any) -> typing.Self: ...
+    def stemFilters(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> NASNet: ...
+
+class NASNet(nn.zoo.nasnet.NASNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def separable(self, n_out: int, kernel_size: int, stride: int) -> SeparableConvolution2D: ...
+    Builder: type[_BuilderOfNASNet]
+    builder: type[_BuilderOfNASNet]
 
 class _BuilderOfNadam(_BuilderOfIUpdater):
     def beta1(self, *value: typing.Any) -> typing.Self: ...
@@ -3313,6 +3406,16 @@ class RepeatVector(nn.layers.core.repeat_vector.RepeatVector, LayerConf):
     Builder: type[_BuilderOfRepeatVector]
     builder: type[_BuilderOfRepeatVector]
 
+class _BuilderOfResNet50(_BuilderOfZooModel):
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> ResNet50: ...
+
+class ResNet50(nn.zoo.resnet.ResNet50, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfResNet50]
+    builder: type[_BuilderOfResNet50]
+
 class _BuilderOfReshapeVertex(_BuilderOfVertexConf):
     def dataFormat(self, *value: typing.Any) -> typing.Self: ...
     def maskShape(self, *value: typing.Any) -> typing.Self: ...
@@ -3518,6 +3621,14 @@ class SigmoidSchedule(optimize.schedules.SigmoidSchedule, __CountingSchedule):
     Builder: type[_BuilderOfSigmoidSchedule]
     builder: type[_BuilderOfSigmoidSchedule]
 
+class _BuilderOfSimpleCNN(_BuilderOfZooModel):
+    def build(self) -> SimpleCNN: ...
+
+class SimpleCNN(nn.zoo.simple_cnn.SimpleCNN, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+    Builder: type[_BuilderOfSimpleCNN]
+    builder: type[_BuilderOfSimpleCNN]
+
 class _BuilderOfSimpleRnn(_BuilderOf_RecurrentConf):
     def hasLayerNorm(self, *value: typing.Any) -> typing.Self: ...
     def setHasLayerNorm(self, *value: typing.Any) -> typing.Self: ...
@@ -3625,6 +3736,16 @@ class SpatialDropout(nn.terms.dropout.SpatialDropout, _Retaining, _IDropout):
     def getPSchedule(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
     def setP(self, value: typing.Any, /) -> None: ...
 
+class _BuilderOfSqueezeNet(_BuilderOfZooModel):
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> SqueezeNet: ...
+
+class SqueezeNet(nn.zoo.squeezenet.SqueezeNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfSqueezeNet]
+    builder: type[_BuilderOfSqueezeNet]
+
 class _BuilderOfStackVertex(_BuilderOfVertexConf):
     def build(self) -> StackVertex: ...
 
@@ -3723,6 +3844,18 @@ class Task(nn.networks.tasks.Task):
 class TensorBoardListener(optimize.listeners.tensorboard.TensorBoardListener, BaseTrainingListener):
     ...
 
+class _BuilderOfTextGenerationLSTM(_BuilderOfZooModel):
+    def maxLength(self, *value: typing.Any) -> typing.Self: ...
+    def setMaxLength(self, *value: typing.Any) -> typing.Self: ...
+    def setTotalUniqueCharacters(self, *value: typing.Any) -> typing.Self: ...
+    def totalUniqueCharacters(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> TextGenerationLSTM: ...
+
+class TextGenerationLSTM(nn.zoo.text_generation.TextGenerationLSTM, ZooModel):
+    def conf(self) -> MultiLayerConfiguration: ...
+    Builder: type[_BuilderOfTextGenerationLSTM]
+    builder: type[_BuilderOfTextGenerationLSTM]
+
 class _BuilderOfTimeDistributed(_BuilderOf_WrappingConf):
     def setDataFormat(self, *value: typing.Any) -> typing.Self: ...
     def build(self) -> TimeDistributed: ...
@@ -3734,6 +3867,16 @@ class TimeDistributed(nn.layers.recurrent.time_distributed.TimeDistributed, _Wra
 
 class TimeIterationListener(optimize.listeners.time_left.TimeIterationListener, BaseTrainingListener):
     ...
+
+class _BuilderOfTinyYOLO(_BuilderOf__Yolo):
+    def build(self) -> TinyYOLO: ...
+
+class TinyYOLO(nn.zoo.darknet.TinyYOLO, __Yolo):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def getNBoxes(self) -> nd.rules.Count: ...
+    def getPriorBoxes(self) -> nn.layers.objdetect.boxes.Priors: ...
+    Builder: type[_BuilderOfTinyYOLO]
+    builder: type[_BuilderOfTinyYOLO]
 
 class _BuilderOfTrainedVertexConf(_BuilderOfVertexConf):
     def biasUpdater(self, *value: typing.Any) -> typing.Self: ...
@@ -3813,6 +3956,16 @@ class TruncatedNormalDistribution(nn.terms.distributions.TruncatedNormalDistribu
     def setStd(self, value: typing.Any, /) -> None: ...
     def toString(self: typing.Any) -> str: ...
 
+class _BuilderOfUNet(_BuilderOfZooModel):
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> UNet: ...
+
+class UNet(nn.zoo.unet.UNet, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfUNet]
+    builder: type[_BuilderOfUNet]
+
 class UniformDistribution(nn.terms.distributions.UniformDistribution):
     def equals(self: typing.Any, other: object) -> bool: ...
     def getLower(self) -> float: ...
@@ -3874,8 +4027,24 @@ class VAEReconProbScoreCalculator(optimize.earlystopping.reconstruction_scores.V
     def minimizeScore(self) -> typing.Any: ...
     def toString(self: typing.Any) -> str: ...
 
+class _BuilderOfVGG16(_BuilderOf__VGG):
+    def build(self) -> VGG16: ...
+
+class VGG16(nn.zoo.vgg.VGG16, __VGG):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfVGG16]
+    builder: type[_BuilderOfVGG16]
+
 class VGG16ImagePreProcessor(nd.dataset.normalizers.vgg16.VGG16ImagePreProcessor, _FeaturesAlone, Normalizer):
     ...
+
+class _BuilderOfVGG19(_BuilderOf__VGG):
+    def build(self) -> VGG19: ...
+
+class VGG19(nn.zoo.vgg.VGG19, __VGG):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfVGG19]
+    builder: type[_BuilderOfVGG19]
 
 class _BuilderOfVariationalAutoencoder(_BuilderOfBasePretrainNetwork):
     def decoderLayerSizes(self, *value: typing.Any) -> typing.Self: ...
@@ -3949,6 +4118,26 @@ class WeightNoise(nn.terms.weight_noise.WeightNoise, __DrawnInOrder):
 class WeightedLoss(nd.losses.base.WeightedLoss, ILoss):
     def getWeights(self) -> tuple[float, ...] | None: ...
 
+class _BuilderOfXception(_BuilderOfZooModel):
+    def setWeightInit(self, *value: typing.Any) -> typing.Self: ...
+    def weightInit(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> Xception: ...
+
+class Xception(nn.zoo.xception.Xception, ZooModel):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    Builder: type[_BuilderOfXception]
+    builder: type[_BuilderOfXception]
+
+class _BuilderOfYOLO2(_BuilderOf__Yolo):
+    def build(self) -> YOLO2: ...
+
+class YOLO2(nn.zoo.darknet.YOLO2, __Yolo):
+    def conf(self) -> ComputationGraphConfiguration: ...
+    def getNBoxes(self) -> nd.rules.Count: ...
+    def getPriorBoxes(self) -> nn.layers.objdetect.boxes.Priors: ...
+    Builder: type[_BuilderOfYOLO2]
+    builder: type[_BuilderOfYOLO2]
+
 class _BuilderOfYolo2OutputLayer(_BuilderOfLayerConf):
     def boundingBoxPriors(self, *value: typing.Any) -> typing.Self: ...
     def boundingBoxes(self, *value: typing.Any) -> typing.Self: ...
@@ -4012,6 +4201,40 @@ class ZeroPaddingLayer(nn.layers.convolution.zero_padding.ZeroPaddingLayer, __Ze
     def setDataFormat(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOfZeroPaddingLayer]
     builder: type[_BuilderOfZeroPaddingLayer]
+
+class _BuilderOfZooModel:
+    def __init__(self, *arguments: typing.Any) -> None: ...
+    def clone(self) -> typing.Self: ...
+    def cacheMode(self, *value: typing.Any) -> typing.Self: ...
+    def cudnnAlgoMode(self, *value: typing.Any) -> typing.Self: ...
+    def inputShape(self, *value: typing.Any) -> typing.Self: ...
+    def numClasses(self, *value: typing.Any) -> typing.Self: ...
+    def seed(self, *value: typing.Any) -> typing.Self: ...
+    def setInputShape(self, *value: typing.Any) -> typing.Self: ...
+    def setNumClasses(self, *value: typing.Any) -> typing.Self: ...
+    def setSeed(self, *value: typing.Any) -> typing.Self: ...
+    def setUnused(self, *value: typing.Any) -> typing.Self: ...
+    def setUpdater(self, *value: typing.Any) -> typing.Self: ...
+    def unused(self, *value: typing.Any) -> typing.Self: ...
+    def updater(self, *value: typing.Any) -> typing.Self: ...
+    def workspaceMode(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> ZooModel: ...
+
+class ZooModel(nn.zoo.zoo_model.ZooModel):
+    def conf(self) -> MultiLayerConfiguration | ComputationGraphConfiguration: ...
+    def equals(self: typing.Any, other: object) -> bool: ...
+    def hashCode(self: typing.Any) -> int: ...
+    def initPretrained(self, path: nd.files.reading.Source | None = ..., pretrained_type: str | None = ..., checksum: bool = ...) -> typing.Any: ...
+    def metaData(self) -> ModelMetaData: ...
+    def meta_data(self) -> ModelMetaData: ...
+    def modelName(self) -> str: ...
+    def modelType(self) -> type[nn.zoo.zoo_model.Network]: ...
+    def pretrainedAvailable(self, pretrained_type: str) -> bool: ...
+    def pretrainedChecksum(self, pretrained_type: str) -> int: ...
+    def pretrainedUrl(self, pretrained_type: str) -> str | None: ...
+    def toString(self: typing.Any) -> str: ...
+    Builder: type[_BuilderOfZooModel]
+    builder: type[_BuilderOfZooModel]
 
 class _InputType(nn.terms.input_type.InputType):
     def arrayElementsPerExample(self: typing.Any, *arguments: typing.Any, **named_ones: object) -> typing.Any: ...
@@ -4279,6 +4502,13 @@ class __Cropping(nn.layers.convolution.cropping._Cropping, _BordersConf):
     def setCropping(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOf__Cropping]
     builder: type[_BuilderOf__Cropping]
+
+class _BuilderOf__Darknet(_BuilderOfZooModel):
+    def build(self) -> __Darknet: ...
+
+class __Darknet(nn.zoo.darknet._Darknet, ZooModel):
+    Builder: type[_BuilderOf__Darknet]
+    builder: type[_BuilderOf__Darknet]
 
 class _Examples(nd.dataset.examples.Examples):
     def asList(self) -> list[typing.Self]: ...
@@ -4792,6 +5022,17 @@ class _OfModel(optimize.solver.OfModel):
     def stepFunction(self) -> optimize.chunks.StepFunction: ...
     def toString(self: typing.Any) -> str: ...
 
+class _BuilderOf__Yolo(_BuilderOf__Darknet):
+    def nBoxes(self, *value: typing.Any) -> typing.Self: ...
+    def priorBoxes(self, *value: typing.Any) -> typing.Self: ...
+    def setNBoxes(self, *value: typing.Any) -> typing.Self: ...
+    def setPriorBoxes(self, *value: typing.Any) -> typing.Self: ...
+    def build(self) -> __Yolo: ...
+
+class __Yolo(nn.zoo.darknet._Yolo, __Darknet):
+    Builder: type[_BuilderOf__Yolo]
+    builder: type[_BuilderOf__Yolo]
+
 class _GraphBuilder(nn.transferlearning.graph_editing.GraphBuilder):
     def addInputs(self, *names: str) -> typing.Self: ...
     def addLayer(self, name: str, layer: object, *inputs: object) -> typing.Self: ...
@@ -4825,6 +5066,13 @@ class __Upsampling(nn.layers.convolution.upsampling._Upsampling, _PlacesConf):
     def setSize(self, value: typing.Any, /) -> None: ...
     Builder: type[_BuilderOf__Upsampling]
     builder: type[_BuilderOf__Upsampling]
+
+class _BuilderOf__VGG(_BuilderOfZooModel):
+    def build(self) -> __VGG: ...
+
+class __VGG(nn.zoo.vgg._VGG, ZooModel):
+    Builder: type[_BuilderOf__VGG]
+    builder: type[_BuilderOf__VGG]
 
 class _FeaturesAlone(nd.dataset.normalizers.any_normalizer.FeaturesAlone, _AnyNormalizer):
     ...
@@ -5187,6 +5435,7 @@ __all__ = [
     "AdaGrad",
     "AdaMax",
     "Adam",
+    "AlexNet",
     "AlgoMode",
     "AlignmentMode",
     "AlphaDropout",
@@ -5260,6 +5509,7 @@ __all__ = [
     "CycleSchedule",
     "DL4JInvalidConfigException",
     "DL4JInvalidInputException",
+    "Darknet19",
     "DataFrameDataSetIterator",
     "DataSet",
     "DataSetIterator",
@@ -5312,6 +5562,7 @@ __all__ = [
     "ExistingMultiDataSetIterator",
     "ExponentialReconstructionDistribution",
     "ExponentialSchedule",
+    "FaceNetNN4Small2",
     "FashionMnistDataSetIterator",
     "FeedForwardConf",
     "FeedForwardToCnn3DPreProcessor",
@@ -5359,6 +5610,7 @@ __all__ = [
     "ImageTransform",
     "InMemoryModelSaver",
     "InMemoryStatsStorage",
+    "InceptionResNetV1",
     "InputPreProcessor",
     "InputSplit",
     "InputType",
@@ -5390,6 +5642,7 @@ __all__ = [
     "LayerType",
     "LayerVertex",
     "LayerWorkspaceMgr",
+    "LeNet",
     "LearnedSelfAttentionLayer",
     "LearningRatePolicy",
     "LegacyDropOutInverted",
@@ -5441,6 +5694,7 @@ __all__ = [
     "Model",
     "ModelFile",
     "ModelFileWarning",
+    "ModelMetaData",
     "ModelSerializer",
     "MultiDataSet",
     "MultiDataSetIterator",
@@ -5455,6 +5709,7 @@ __all__ = [
     "MultiNormalizerMinMaxScaler",
     "MultiNormalizerStandardize",
     "MultipleEpochsIterator",
+    "NASNet",
     "NDArrayIndex",
     "Nadam",
     "NanListener",
@@ -5501,6 +5756,7 @@ __all__ = [
     "PoolingType",
     "PrecisionRecallCurve",
     "PreprocessorVertex",
+    "PretrainedType",
     "PrimaryCapsules",
     "ProbablisticMerge",
     "ProgressBarListener",
@@ -5526,6 +5782,7 @@ __all__ = [
     "Regularization",
     "ReliabilityDiagram",
     "RepeatVector",
+    "ResNet50",
     "ReshapeVertex",
     "ResizeImageTransform",
     "ReverseTimeSeriesVertex",
@@ -5554,6 +5811,7 @@ __all__ = [
     "Sgd",
     "ShiftVertex",
     "SigmoidSchedule",
+    "SimpleCNN",
     "SimpleRnn",
     "SingletonDataSetIterator",
     "SingletonMultiDataSetIterator",
@@ -5563,6 +5821,7 @@ __all__ = [
     "SpaceToBatchLayer",
     "SpaceToDepthLayer",
     "SpatialDropout",
+    "SqueezeNet",
     "StackVertex",
     "StatisticsListener",
     "StatisticsRecord",
@@ -5578,9 +5837,11 @@ __all__ = [
     "TensorBoardListener",
     "TerminationCondition",
     "TerminationReason",
+    "TextGenerationLSTM",
     "TimeDistributed",
     "TimeIterationListener",
     "TimeUnit",
+    "TinyYOLO",
     "TrainedVertexConf",
     "TrainingListener",
     "TrainingMode",
@@ -5588,6 +5849,7 @@ __all__ = [
     "TransferLearningHelper",
     "Transforms",
     "TruncatedNormalDistribution",
+    "UNet",
     "UniformDistribution",
     "UnitNormConstraint",
     "UnstackVertex",
@@ -5597,7 +5859,9 @@ __all__ = [
     "Upsampling3D",
     "VAEReconErrorScoreCalculator",
     "VAEReconProbScoreCalculator",
+    "VGG16",
     "VGG16ImagePreProcessor",
+    "VGG19",
     "VariationalAutoencoder",
     "VertexConf",
     "VertexContext",
@@ -5627,10 +5891,14 @@ __all__ = [
     "WeightNoise",
     "WeightedLoss",
     "WorkspaceMode",
+    "Xception",
+    "YOLO2",
     "Yolo2OutputLayer",
     "YoloUtils",
     "ZeroDirection",
     "ZeroPadding1DLayer",
     "ZeroPadding3DLayer",
     "ZeroPaddingLayer",
+    "ZooModel",
+    "ZooType",
 ]

@@ -27,6 +27,7 @@ from ..terms.java_form import CUDNN, JAVA_INT
 from ..terms.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
 from .findings import MISSING, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import OTHER_SPELLINGS, LayerForm, read_fields
+from .idle_settings import fill_idle_settings
 from .json_fields import parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .legacy import Dropped, Modern, modernise
@@ -99,8 +100,17 @@ def _unused(data: Json, form: LayerForm) -> Json:
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
         if other:
-            unused[key] = value
+            unused[key] = _as_java_writes(key, value)
     return unused
+
+
+def _as_java_writes(key: str, value: Any) -> Any:
+    """Return an initialisation that is kept with the class of its distribution under "type", as Java alone reads it."""
+    distribution = value.get("distribution") if key == "weightInitFn" and isinstance(value, dict) else None
+    if not isinstance(distribution, dict) or "@class" not in distribution:
+        return value
+    others = {name: number for name, number in distribution.items() if name != "@class"}
+    return {**value, "distribution": {"type": distribution["@class"], **others}}
 
 
 def _refuse_other(java_name: str, key: str, value: object, only: object) -> None:
@@ -150,7 +160,7 @@ def conf_to_json(conf: NetworkConfiguration, layer: LayerConf | None) -> Json:
         "dataType": _DATA_TYPES[str(base.dtype)],
         "epochCount": epochs,
         "iterationCount": iterations,
-        "layer": None if layer is None else layer_to_json(layer),
+        "layer": None if layer is None else fill_idle_settings(layer_to_json(layer), base),
         "maxNumLineSearchIterations": base.max_num_line_search_iterations,
         "miniBatch": base.mini_batch,
         "minimize": base.minimize,

@@ -70,12 +70,12 @@ class LayerConf(Checked):
         Dropout of the layer's input, or other noise there. A number is the probability to **retain**, as in DL4J, the
         opposite of Keras's and PyTorch's: 0.8 and ``Dropout(rate=0.2)`` drop 20 %.
     unused : dict
-        Fields of a file that have no effect in this library, cuDNN's algorithms, say: they are written again.
+        Fields of a file without effect in this library, cuDNN's algorithms, say: written again, and not compared.
     """
 
     name: str | None = None
     drop_out: float | IDropout | None = None
-    unused: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    unused: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     inherited: ClassVar[tuple[str, ...]] = ("drop_out",)
     runtime: ClassVar[type[LayerRuntime]]

@@ -116,8 +116,8 @@ class L2NormalizeVertex(OuterAxes):
     Parameters
     ----------
     dimension : sequence of int, optional
-        The axes over which the squares are summed; by default all but that of the examples. They are those of the
-        input as it looks from outside: 3 is that of the channels of NHWC.
+        The axes over which the squares are summed; by default, or with none, all but that of the examples. They are
+        those of the input as it looks from outside: 3 is that of the channels of NHWC.
     eps : float
         The least length that is divided by.
     data_format : str, optional
@@ -150,11 +150,20 @@ class L2NormalizeVertex(OuterAxes):
             raise nd.ConfigurationError(
                 f"L2NormalizeVertex: dimension must name every axis once, got {list(axes)}. Leave it out for all."
             )
-        object.__setattr__(self, "dimension", axes or None)
+        object.__setattr__(self, "dimension", axes)
+
+    def __eq__(self, other: object) -> bool:
+        """No axes, which files say in two ways, are all of them."""
+        if not isinstance(other, L2NormalizeVertex):
+            return NotImplemented
+        return (self.dimension or (), self.eps) == (other.dimension or (), other.eps)
+
+    def __hash__(self) -> int:
+        return hash((self.dimension or (), self.eps))
 
     def axes_of(self, label: str, ndim: int) -> tuple[int, ...]:
         """Return the axes that are summed over, of an input with so many and the channels first."""
-        axes = tuple(range(1, ndim)) if self.dimension is None else tuple(self.dimension)
+        axes = tuple(self.dimension or range(1, ndim))
         if max(axes) >= ndim:
             raise nd.ShapeError(
                 f"{label}: dimension must be axes of the input, 1 to {ndim - 1}, got {list(axes)}. Leave it out for "

@@ -126,4 +126,15 @@ NETWORKS: dict[str, dict[str, str]] = {
             "validateOutputLayerConfig"
         ),
     },
+    "nn.zoo.darknet": {
+        "TinyYOLO": "getNBoxes=n_boxes getPriorBoxes=prior_boxes",
+        "YOLO2": "getNBoxes=n_boxes getPriorBoxes=prior_boxes",
+    },
+    "nn.zoo.zoo_model": {
+        "ModelMetaData": "getInputShape=input_shape getNumOutputs=num_outputs getZooType=zoo_type useMDS",
+        "ZooModel": (
+            "builder=Builder initPretrained metaData modelName modelType pretrainedAvailable pretrainedChecksum "
+            "pretrainedUrl"
+        ),
+    },
 }

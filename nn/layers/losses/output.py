@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.activations import Activation
@@ -15,7 +15,7 @@ from nd.losses import Loss, get_loss
 from nd.part import into, named, refuse_returned
 from nd.typing import Array
 
-from ...terms.input_type import InputType
+from ...terms.input_type import FeedForwardType, InputType
 from ...terms.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
 from ...terms.params import ParamSpec
 from ...terms.preprocessors import InputPreProcessor, to_rows
@@ -227,3 +227,9 @@ class LossLayer(WithLoss):
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        """Keep the size of the input, which Java writes."""
+        if isinstance(input_type, FeedForwardType):
+            return replace(self, unused={**self.unused, "nin": input_type.size})
+        return self

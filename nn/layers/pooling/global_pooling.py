@@ -272,6 +272,12 @@ class GlobalPoolingLayer(LayerConf):
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)
 
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        """Name the axes of images, as Java does."""
+        if self.pooling_dimensions is None and isinstance(input_type, ConvolutionalType):
+            return replace(self, pooling_dimensions=(2, 3))
+        return self
+
     def output_type(self, label: str, input_type: InputType) -> InputType:
         if not isinstance(input_type, (RecurrentType, ConvolutionalType, Convolutional3DType)):
             raise nd.ConfigurationError(
