@@ -1,5 +1,7 @@
 """Networks as files that Keras opens: what Keras computes is what the network does. `make test-extras`."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -78,20 +80,20 @@ def test_many(keras, kind, tmp_path):
 @pytest.mark.slow
 def test_every_row(keras, tmp_path):
     said = set()
-    cases = [case for rows in LAYER_CASES.values() for case in rows]
-    for case in rows_of(cases):
+    layers, vertices = (list(itertools.chain(*rows.values())) for rows in (LAYER_CASES, VERTEX_CASES))
+    for case in rows_of(layers):
         net = make_network(case, "float32")
         if agrees(keras, net, [[make_features(case, n=n)] for n in (3, 1)], tmp_path):
             said |= parts_of(net)
-    for case in rows_of([case for rows in VERTEX_CASES.values() for case in rows]):
+    for case in rows_of(vertices):
         net = graph_of(case)
         if agrees(keras, net, [features_of(case)], tmp_path):
             said |= parts_of(net)
     net, numbers = series_of_numbers()
     assert agrees(keras, net, [[numbers], [numbers[:1]]], tmp_path)
     said |= parts_of(net)
-    missing = sorted({*LAYERS, *VERTICES} - {"OnnxVertex"} - said)
-    assert missing == [] or len(rows_of(cases)) < len(cases)
+    if rows_of(layers) == layers and rows_of(vertices) == vertices:  # a share of the rows has not every part
+        assert sorted({*LAYERS, *VERTICES} - {"OnnxVertex"} - said) == []
 
 
 def series_of_numbers():
