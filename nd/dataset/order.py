@@ -8,7 +8,6 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
-from nd.interrupts import Held
 
 _INT_MAX = (1 << 31) - 1
 _MOST_SHUFFLED = 1 << 31  # examples, over all epochs: more take hours
@@ -36,11 +35,15 @@ class EpochOrder:
             return
         began = self._random.get_state()
         try:
-            order = self._random.permutation(self.n)
+            drawn = self._drawn(self._random)
         except BaseException:
             self._random.set_state(began)
             raise
-        self._began, self._order = began, order  # nothing is called between the two
+        vars(self).update(drawn, _began=began)  # in one operation
+
+    def _drawn(self, random: JavaRandom) -> dict[str, Any]:
+        """Return what another epoch has in other attributes, drawn by the generator."""
+        return {"_order": random.permutation(self.n)}
 
     def select(self, start: int, stop: int) -> Selection:
         """Return which examples are the ones from `start` to `stop` - 1 of this epoch."""
@@ -88,14 +91,10 @@ class FileOrder(EpochOrder):
         self._seeds: list[int] = []
         self._current: tuple[int, EpochOrder] | None = None  # number of a file, and its examples' order
 
-    def begin(self) -> None:
-        """Begin the next epoch."""
-        with Held():
-            super().begin()
-            self._current = None
-            if self._random is not None:
-                self.files = self._order.tolist()
-                self._seeds = [self._random.next_int(_INT_MAX) for _ in self.files]
+    def _drawn(self, random: JavaRandom) -> dict[str, Any]:
+        drawn = super()._drawn(random)
+        files = drawn["_order"].tolist()
+        return {**drawn, "files": files, "_seeds": [random.next_int(_INT_MAX) for _ in files], "_current": None}
 
     def of_file(self, number: int, start: int, stop: int) -> Selection:
         """Return which examples of file `number` are the ones from `start` to `stop` - 1 of its own order."""
@@ -125,28 +124,24 @@ class FurtherOrder(EpochOrder):
 
     def __init__(self, n: int, random: JavaRandom) -> None:
         super().__init__(n, None)
-        self._generator = random
+        self._random: JavaRandom = random
         self._order = np.arange(n)
         self._shuffles: list[list[int]] = []  # a state of the generator, and how many shuffles followed on it
         self._after: int | None = None  # the state after the last one
 
-    def begin(self) -> None:
-        """Begin the next epoch; where Ctrl-C comes meanwhile, stay in this one."""
-        state = self._generator.get_state()
-        goes_on = bool(self._shuffles) and state == self._after
-        try:
-            order = self._order[self._generator.permutation(self.n)]
-            after = self._generator.get_state()
-            before = self._shuffles[:-1] if goes_on else self._shuffles
-            shuffles = [*before, [state, 1] if not goes_on else [self._shuffles[-1][0], self._shuffles[-1][1] + 1]]
-        except BaseException:
-            self._generator.set_state(state)
-            raise
-        self._order, self._after, self._shuffles = order, after, shuffles  # nothing is called between them
+    def _drawn(self, random: JavaRandom) -> dict[str, Any]:
+        state, shuffles = random.get_state(), self._shuffles
+        if shuffles and state == self._after:
+            state, count = shuffles[-1]
+            shuffles = [*shuffles[:-1], [state, count + 1]]
+        else:
+            shuffles = [*shuffles, [state, 1]]
+        order = self._order[random.permutation(self.n)]
+        return {"_order": order, "_shuffles": shuffles, "_after": random.get_state()}
 
     def copy(self) -> FurtherOrder:
         """Return one that goes on alone, with the same generator."""
-        other = FurtherOrder(self.n, self._generator)
+        other = FurtherOrder(self.n, self._random)
         other._order, other._after = self._order.copy(), self._after
         other._shuffles = [list(run) for run in self._shuffles]
         return other
@@ -162,14 +157,14 @@ class FurtherOrder(EpochOrder):
             raise DataError(f"FurtherOrder.restore: expected pairs of a generator's state and a count, got {state!r}.")
         if sum(run[1] for run in runs) * self.n > _MOST_SHUFFLED:
             raise DataError(f"FurtherOrder.restore: expected fewer shuffles of {self.n} examples, got {state!r}.")
-        fresh, was = FurtherOrder(self.n, self._generator), self._generator.get_state()
+        fresh, was = FurtherOrder(self.n, self._random), self._random.get_state()
         try:
             for start, count in runs:
-                self._generator.set_state(start)
+                self._random.set_state(start)
                 for _ in range(count):
                     fresh.begin()
         except DataError:
-            self._generator.set_state(was)
+            self._random.set_state(was)
             raise
         vars(self).update(vars(fresh))
 

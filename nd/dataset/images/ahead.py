@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from nd.dataset.images.decoding import Decoder
+from nd.interrupts import Held
 
 _MOST_AT_ONCE = 16  # pictures of a task: a minibatch is divided among the threads
 _THREADS: set[threading.Thread] = set()
@@ -77,13 +76,12 @@ class _Task(NamedTuple):
     first: int
     last: int
 
-    def run(self, lock: AbstractContextManager[Any]) -> None:
-        """Decode the rows while somebody wants them; between two pictures a process may fork."""
+    def run(self) -> None:
+        """Decode the rows while somebody wants them."""
         for row in range(self.first, self.last):
             if not self.reading.wanted:
                 break
-            with lock:
-                self.reading.decode(self.decoder, row)
+            self.reading.decode(self.decoder, row)
         self.reading.end_task(self.first)
 
 
@@ -109,14 +107,13 @@ class Threads:
         self._inbox: SimpleQueue[Any] = SimpleQueue()
         self._owner = weakref.ref(owner, self._inbox.put)  # by C alone: a Ctrl-C in a callback of Python's is lost
         self._threads: list[threading.Thread] = []
-        self._locks: list[threading.Lock] = []
 
     def begin(self, reading: Reading, decoder: Decoder) -> None:
         """Give the threads a minibatch to decode; without threads it is decoded now. Ctrl-C would halve it."""
         tasks = reading.tasks(decoder, self.count)
         if not self.count:
             for task in tasks:
-                task.run(nullcontext())
+                task.run()
             return
         self._start()
         for task in tasks:
@@ -125,44 +122,28 @@ class Threads:
     def _start(self) -> None:
         _THREADS.difference_update([thread for thread in tuple(_THREADS) if not thread.is_alive()])
         while len(self._threads) < self.count:
-            lock = threading.Lock()
             # the thread knows the reference to the owner too: one that goes with its object calls nobody
-            thread = threading.Thread(target=_work, args=(self._inbox, lock, self._owner), name=self._name, daemon=True)
+            arguments = (self._inbox, self._owner)
+            thread = threading.Thread(target=_work, args=arguments, name=self._name, daemon=True)
             _THREADS.add(thread)
             thread.start()
             self._threads.append(thread)
-            self._locks.append(lock)
 
     def close(self, owner: object) -> None:
         """End the threads, after the pictures that they decode; `begin` starts new ones."""
-        if not self._threads:
-            return
-        self._inbox.put(None)
-        for thread in self._threads:
+        threads, inbox = self._threads, self._inbox
+        with Held():
+            self.connect(owner)
+            inbox.put(None)
+        for thread in threads:
             thread.join()
-        self.connect(owner)
-
-    def before_fork(self, deadline: float) -> Callable[[], object] | None:
-        """Wait until every thread stands between two pictures; None where one does not until `deadline`."""
-        taken: list[threading.Lock] = []
-        for lock in self._locks:
-            if not lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-                _release(taken)
-                return None
-            taken.append(lock)
-        return lambda: _release(taken)
 
 
-def _release(locks: Sequence[threading.Lock]) -> None:
-    for lock in locks:
-        lock.release()
-
-
-def _work(inbox: SimpleQueue[Any], lock: threading.Lock, _: weakref.ref[Any]) -> None:
+def _work(inbox: SimpleQueue[Any], _: weakref.ref[Any]) -> None:
     """Do tasks until something else comes: None, or the reference to an owner that is gone."""
     task = inbox.get()
     while isinstance(task, _Task):
-        task.run(lock)
+        task.run()
         del task  # so that it keeps no minibatch while there is nothing to do
         task = inbox.get()
     inbox.put(None)  # for the others

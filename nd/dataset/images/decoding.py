@@ -42,12 +42,12 @@ class Decoder(Protocol):
 
 
 def need_pillow(who: str) -> Any:
-    """Return Pillow's module of pictures, with its usual formats imported; raise ConfigurationError without it.
+    """Return Pillow's module of pictures, with all its formats imported; raise ConfigurationError without it.
 
     What a thread imports while another one forks would be locked for ever in the child.
     """
     module = optional(who, "PIL.Image", "Pillow", "images")
-    module.preinit()
+    module.init()
     return module
 
 

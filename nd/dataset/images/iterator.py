@@ -235,8 +235,11 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
         self.close()
 
     def before_fork(self, deadline: float) -> Callable[[], object] | None:
-        """Wait until no thread is in the middle of a picture."""
-        return self._threads.before_fork(deadline)
+        """Wait for nothing: the child decodes anew, and what decodes has no locks that it would inherit.
+
+        Whoever waits for the threads, an AsyncDataSetIterator say, must come to its own end first.
+        """
+        return lambda: None
 
     def in_child(self, stood_still: bool) -> None:
         """In a forked child there are no threads; what they were decoding is decoded anew."""

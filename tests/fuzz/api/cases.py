@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,6 @@ from .series_cases import SERIES
 from .values import configuration, data_set, network
 
 Makers = dict[str, Any]
-PICTURES = Path(__file__).parents[2] / "cases" / "java_pictures"
 
 
 def _evaluations() -> dict[str, Any]:
@@ -209,7 +207,6 @@ _DATA: Makers = {
     "nd.dataset.NormalizerMinMaxScaler.set_label_stats": {"lower": np.zeros(3), "upper": np.ones(3)},
     "nd.dataset.NormalizerStandardize.set_feature_stats": {"mean": np.zeros(4), "std": np.ones(4)},
     "nd.dataset.NormalizerStandardize.set_label_stats": {"mean": np.zeros(3), "std": np.ones(3)},
-    "nd.dataset.ImageFolderIterator": {"folder": str(PICTURES), "batch": 2, "size": 4},
     "nd.dataset.NpzDataSetIterator": lambda folder: {"paths": saved_arrays(folder)},
     "nd.dataset.NumpyDataSetIterator": lambda folder: {
         "features": data_set().features, "labels": data_set().labels, "batch": 2,

@@ -1,4 +1,4 @@
-"""How to call what reads series."""
+"""How to call what reads series, and pictures of a folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from nd.dataset import CSVSequenceRecordReader, DataSet, SeriesColumns
+
+PICTURES = pathlib.Path(__file__).parents[2] / "cases" / "java_pictures"
 
 
 def saved_series(folder: Any) -> list[Any]:
@@ -30,6 +32,7 @@ SERIES: dict[str, Any] = {
     "nd.dataset.CharacterIterator.encode": {"text": "ab"},
     "nd.dataset.CSVSequenceRecordReader.initialize": lambda folder: {"split": saved_series(folder)},
     "nd.dataset.CSVSequenceRecordReader.sequence_record": {"number": 1},
+    "nd.dataset.ImageFolderIterator": {"folder": str(PICTURES), "batch": 2, "size": 4},
     "nd.dataset.LabelLastTimeStepPreProcessor.pre_process": lambda folder: {
         "data_set": DataSet(np.ones((2, 1, 3)), np.ones((2, 1, 3)), None, np.ones((2, 3))),
     },

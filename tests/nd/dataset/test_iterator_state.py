@@ -46,6 +46,7 @@ from nd.dataset import (
     SingletonMultiDataSetIterator,
     SlidingWindowDataSetIterator,
 )
+from nd.dataset.java_random import JavaRandom
 from tests.cells import every_row
 
 X = np.arange(11.0, dtype=np.float32)[:, None]
@@ -313,3 +314,26 @@ def test_no_value_of_a_state_hangs_or_passes_for_another(kind):
 def test_what_is_no_state(kind, state):
     with pytest.raises(DataError, match=r"\w+\.(restore|set_state): "):
         KINDS[kind]().restore(state)
+
+
+# ---- Ctrl-C
+
+
+@pytest.mark.parametrize("kind", sorted({"numpy, shuffled", "npz, shuffled", "pictures"} & KINDS.keys()))
+def test_an_order_that_ctrl_c_cuts_short_is_the_one_before(kind, monkeypatch):
+    """So that what is read then, and in all later epochs, is what the state says."""
+
+    def interrupted(random, *arguments):
+        whole(random, *arguments)
+        raise KeyboardInterrupt
+
+    iterator, other = KINDS[kind](), KINDS[kind]()
+    take(iterator, 2)
+    for name in ("permutation", "next_int"):
+        whole = getattr(JavaRandom, name)
+        with monkeypatch.context() as patched:
+            patched.setattr(JavaRandom, name, interrupted)
+            with pytest.raises(KeyboardInterrupt, match=r"^$"):
+                iterator.reset()
+        other.restore(iterator.state())
+        assert take(other, 9) == take(iterator, 9)

@@ -113,6 +113,39 @@ def test_a_forked_child_goes_on_with_threads_of_its_own(folder):
     assert len(bytes_of(iterator)) == 9
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forks_do_not_wait_for_one_another_where_a_thread_reads_ahead(folder):
+    expected = bytes_of(ImageFolderIterator(folder, 4, 60, seed=3))
+    for taken in range(4):
+        with AsyncDataSetIterator(ImageFolderIterator(folder, 4, 60, seed=3)) as iterator:
+            for _ in range(taken):
+                iterator.next()
+            began = time.monotonic()
+            child = os.fork()
+            if not child:
+                os._exit(0 if bytes_of(iterator) == expected[taken:] else 1)
+            assert time.monotonic() - began < 5  # seconds: half of what a fork waits at most
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert bytes_of(iterator) == expected[taken:]
+
+
+def test_a_close_that_ctrl_c_cuts_short_ends_the_threads(folder, monkeypatch):
+    iterator = ImageFolderIterator(folder, 4, 3)
+    iterator.next()
+    began = threads()
+
+    def interrupted(thread, timeout=None):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "join", interrupted)
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            iterator.close()
+    assert sum(data_set.num_examples() for data_set in iterator) == 36
+    wait_until(lambda: not any(thread.is_alive() for thread in began))
+
+
 INTERRUPTED = """
 import signal, sys
 from nd.dataset import ImageFolderIterator
