@@ -1,4 +1,4 @@
-"""How to call what reads series, and pictures of a folder."""
+"""How to call what reads series, and what reads and augments pictures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ def reader(folder: Any) -> CSVSequenceRecordReader:
     return CSVSequenceRecordReader().initialize(saved_series(folder))
 
 
+AUGMENTATIONS = (
+    "ColorJitter", "CutMix", "Cutout", "Mixup", "RandomCrop", "RandomFlip", "RandomGrayscale", "RandomRotation",
+    "RandomShift", "RandomZoom",
+)  # fmt: skip
+
 SERIES: dict[str, Any] = {
+    "nd.dataset.augmentation.Cutout": {"size": 2},
+    **{
+        f"nd.dataset.augmentation.{name}.transform": lambda folder: {"images": np.ones((2, 3, 4, 4), np.float32)}
+        for name in AUGMENTATIONS
+    },
     "nd.dataset.CharacterIterator": {"text": "to be or not to be " * 4, "batch": 2, "example_length": 8},
     "nd.dataset.CharacterIterator.convert_character_to_index": {"character": "a"},
     "nd.dataset.CharacterIterator.convert_index_to_character": {"index": 3},

@@ -21,7 +21,8 @@ NAMES = {
 }  # fmt: skip
 """Modules that also hold what is no one's to call -> what is."""
 MODULES = (
-    "nd", "nd.ops", "nd.losses", "nd.activations", "nd.dataset", "nd.dataset.normalizers",
+    "nd", "nd.ops", "nd.losses", "nd.activations", "nd.dataset", "nd.dataset.augmentation",
+    "nd.dataset.normalizers",
     "nd.evaluation", "nn", "nn.caffe", "nn.keras", "nn.layers", "optimize", "optimize.earlystopping", *NAMES,
 )  # fmt: skip
 PACKAGES = ("backends", "nd", "nn", "optimize")
