@@ -7,7 +7,6 @@ import nd
 import nn
 from nd import ConfigurationError
 from nn.keras import graph_of
-
 from tests.sweeps import share
 
 from .models import draw
