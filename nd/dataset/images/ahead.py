@@ -25,17 +25,18 @@ class Reading:
     start, stop : int
         Its places in the epoch.
     paths : sequence of str
-    pictures : numpy.ndarray
-        ``[N, C, H, W]``, which the threads fill.
 
     Attributes
     ----------
+    pictures : list of array or None
+        ``[H, W, C]`` each, as far as the threads are.
     faults : dict of int to Exception
         Of the rows that could not be decoded, why.
     """
 
-    def __init__(self, start: int, stop: int, paths: Sequence[str], pictures: Any) -> None:
-        self.start, self.stop, self.paths, self.pictures = start, stop, paths, pictures
+    def __init__(self, start: int, stop: int, paths: Sequence[str]) -> None:
+        self.start, self.stop, self.paths = start, stop, paths
+        self.pictures: list[Any] = [None] * len(paths)
         self.faults: dict[int, BaseException] = {}
         self.wanted = True
         self._rest = 0
@@ -51,9 +52,9 @@ class Reading:
         return parts
 
     def decode(self, decoder: Decoder, row: int) -> None:
-        """Fill a row, or say why that cannot be."""
+        """Decode a picture, or say why that cannot be."""
         try:
-            self.pictures[row] = decoder(self.paths[row]).transpose(2, 0, 1)
+            self.pictures[row] = decoder(self.paths[row])
         except BaseException as error:  # MemoryError, say: whatever it is, it is for the caller's thread
             self.faults[row] = error.with_traceback(None)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -20,6 +22,7 @@ _TURNS = {
 }  # fmt: skip
 """Orientation of Exif -> what turns such a picture upright."""
 _ORIENTATION = 0x0112
+_SMALL = 1 << 18  # bytes
 _WITH_EXIF = ("exif", "xmp", "XML:com.adobe.xmp", "Raw profile type exif")
 
 
@@ -29,9 +32,6 @@ class Unreadable(Exception):
 
 class Decoder(Protocol):
     """Decodes the pictures of an iterator."""
-
-    dtype: ClassVar[str]
-    """Of the pictures' numbers."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -62,7 +62,7 @@ def opened(path: str) -> Any:
         The system cannot read the file.
     """
     image_module = importlib.import_module("PIL.Image")
-    with open(path, "rb") as file:
+    with _file(path) as file:
         try:
             image = image_module.open(file)
             image.load()
@@ -78,6 +78,16 @@ def opened(path: str) -> Any:
         except Exception as error:  # decoders raise whatever their formats make them stumble on
             raise Unreadable(f"{type(error).__name__}: {error}") from error
     return _upright(image, image_module)
+
+
+def _file(path: str) -> BinaryIO:
+    """Return an open file; a small one is in memory, with fewer calls of the system, each of which changes threads."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        content = os.read(handle, _SMALL)
+    finally:
+        os.close(handle)
+    return io.BytesIO(content) if len(content) < _SMALL else open(path, "rb")
 
 
 def _upright(image: Any, image_module: Any) -> Any:
@@ -133,8 +143,6 @@ class PillowDecoder:
     size: tuple[int, int]
     resize: str
     interpolation: str
-
-    dtype: ClassVar[str] = "uint8"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -199,8 +207,6 @@ class OpenCVDecoder:
     channels: int = 0
     crop: bool = False
     transform: Any = None
-
-    dtype: ClassVar[str] = "uint16"
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -86,7 +86,7 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
 
     def _be_idle(self, workers: int) -> None:
         """Have nothing decoded yet, and no thread."""
-        self._bytes, self._floats = ArrayPool(self._decoder.dtype), ArrayPool()
+        self._floats = ArrayPool()
         self._readings: deque[Reading] = deque()
         self._threads = Threads(workers, self, type(self).__name__)
         tell_of_forks(self)
@@ -160,7 +160,7 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
     def _begin(self, start: int, stop: int) -> None:
         numbers = self.order.numbers(start, stop)
         paths = [self._folder + self._names[number] for number in numbers.tolist()]
-        reading = Reading(start, stop, paths, self._bytes.take((len(paths), *self._decoder.shape)))
+        reading = Reading(start, stop, paths)
         with Held() if self._threads.count else nullcontext():
             self._threads.begin(reading, self._decoder)
             self._readings.append(reading)
@@ -190,10 +190,9 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
         return error
 
     def _data_set(self, reading: Reading, rows: list[int]) -> DataSet:
-        everything = len(rows) == len(reading.paths)
-        pixels = reading.pictures if everything else reading.pictures[rows]
-        features = self._floats.take(pixels.shape)
-        features[...] = pixels  # as numbers first: operations on two types are slower
+        pixels = np.stack([reading.pictures[row] for row in rows])
+        features = self._floats.take((len(rows), *self._decoder.shape))
+        features[...] = pixels.transpose(0, 3, 1, 2)  # as numbers first: operations on two types are slower
         if self._white != 1:
             np.divide(features, self._white, out=features)
         numbers = self.order.numbers(reading.start, reading.stop)[rows]
@@ -248,7 +247,7 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy, which stands where this one does and has threads of its own."""
-        own = ("_bytes", "_floats", "_readings", "_threads")
+        own = ("_floats", "_readings", "_threads")
         state = {name: value for name, value in vars(self).items() if name not in own}
         return {**state, "workers": self._threads.count}
 

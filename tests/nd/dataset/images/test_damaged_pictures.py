@@ -104,7 +104,7 @@ def test_errors_of_the_system_are_not_skipped(tmp_path, monkeypatch):
     def too_many(*arguments):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr("builtins.open", too_many)
+    monkeypatch.setattr("os.open", too_many)
     with pytest.raises(OSError, match="Too many open files"):
         iterator.next()
     monkeypatch.undo()
@@ -175,3 +175,13 @@ def test_other_files_have_other_states(tmp_path):
     (tmp_path / "dog" / "2.png").rename(tmp_path / "dog" / "1.png")
     tmp_path.rename(tmp_path.parent / "moved")
     ImageFolderIterator(tmp_path.parent / "moved", 2, 3).restore(state)
+
+
+def test_large_files_are_read_as_small_ones(tmp_path):
+    pixels = save(tmp_path / "a.bmp", picture(1, 300, 400))
+    assert (tmp_path / "a.bmp").stat().st_size > 1 << 18
+    iterator = ImageFolderIterator(tmp_path, 1, (300, 400), scale=False)
+    np.testing.assert_array_equal(iterator.next().features[0].transpose(1, 2, 0), pixels)
+    (tmp_path / "a.bmp").write_bytes((tmp_path / "a.bmp").read_bytes()[: 1 << 18])
+    with pytest.raises(nd.FormatError, match=r"a\.bmp' must be a picture that can be decoded, got .*truncated"):
+        list(iterator)
