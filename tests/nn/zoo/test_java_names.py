@@ -14,7 +14,7 @@ def test_a_program_of_javas_goes_line_by_line():
         .updater(dl4j.Adam(1e-3))
         .cacheMode(dl4j.CacheMode.DEVICE)
         .workspaceMode(dl4j.WorkspaceMode.NONE)
-        .cudnnAlgoMode(dl4j.ConvolutionLayer.AlgoMode.NO_WORKSPACE)
+        .cudnnAlgoMode(dl4j.AlgoMode.NO_WORKSPACE)
         .build()
     )
     assert isinstance(model, dl4j.ZooModel)
