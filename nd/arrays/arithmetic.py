@@ -7,9 +7,8 @@ from typing import Annotated
 from backends.errors import DTypeError, ShapeError
 from nd.typing import Array
 
-from ..arguments import EVEN_NAN
-from ..explaining import explained, settled
-from ..state import state
+from ..arguments import EVEN_NAN, settled
+from ..state import explained, state
 from .creation import as_array, is_array_like
 
 Axis = int | tuple[int, ...] | None

@@ -11,11 +11,10 @@ from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
-from ..arguments import EVEN_NAN, Natural, checked
-from ..explaining import explained, settled
+from ..arguments import EVEN_NAN, Natural, checked, settled
 from ..intake import host_array, is_of_host
 from ..state import backend as current_backend
-from ..state import state
+from ..state import explained, state
 
 DType = Any
 """A name, or an object that has one: the dtype of an array, a class such as numpy.float64."""

@@ -6,8 +6,8 @@ from backends.generic.embedding import NO_ROW as NO_ROW
 from backends.generic.embedding import check_host_indices
 from nd.typing import Array
 
-from ..explaining import explained, settled
-from ..state import state
+from ..arguments import settled
+from ..state import explained, state
 
 
 @explained
