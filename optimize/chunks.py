@@ -15,65 +15,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import nd
-from nd.checks import check_choice
-from nd.part import Part, pure
+from nd.part import Part
 from nd.typing import Array
 
 from .regularization import Regularization, different, indicator
-from .step import CELLS
+from .step import CELLS, StepFunction, negative_gradient_step
 from .updaters import Updater
-
-StepFunction = Callable[[Array, Array, float], object]
-"""(params, direction, step) -> None, in place on params; `nd.part.pure` lets an update with it be recorded."""
-
-
-@pure
-def default_step(params: Array, direction: Array, step: float) -> None:
-    """Params += step * direction. Source: DL4J ``DefaultStepFunction``."""
-    nd.addi(params, nd.multiply(direction, step))
-
-
-@pure
-def gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Params += direction. Source: DL4J ``GradientStepFunction``."""
-    nd.addi(params, direction)
-
-
-@pure
-def negative_default_step(params: Array, direction: Array, step: float) -> None:
-    """Params -= step * direction. Source: DL4J ``NegativeDefaultStepFunction``."""
-    nd.subi(params, nd.multiply(direction, step))
-
-
-@pure
-def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
-    nd.subi(params, direction)
-
-
-@pure
-def update_alone(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Leave the parameters as they are, where the update alone is wanted."""
-
-
-STEP_FUNCTIONS: dict[str, StepFunction] = {
-    "default": default_step,
-    "gradient": gradient_step,
-    "negative_default": negative_default_step,
-    "negative_gradient": negative_gradient_step,
-}
-"""Name -> function, sorted."""
-
-
-def get_step_function(name: str) -> StepFunction:
-    """Return a step function by name.
-
-    Raises
-    ------
-    ChoiceError
-        The name is unknown.
-    """
-    return STEP_FUNCTIONS[check_choice("step_function", "step function", str(name).lower(), STEP_FUNCTIONS)]
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,20 @@ from .chunks import (
     Key,
     Numbers,
     Segment,
-    StepFunction,
     blocks_of,
-    negative_gradient_step,
     shares_of,
-    update_alone,
 )
 from .gradient_normalization import NormalizedLayer
-from .step import TAME, Outcome, StepGuard, StepResult, check_counts
+from .step import (
+    TAME,
+    Outcome,
+    StepFunction,
+    StepGuard,
+    StepResult,
+    check_counts,
+    negative_gradient_step,
+    update_alone,
+)
 from .updaters import Updater
 from .updaters.base import check_coefficients
 

@@ -13,8 +13,7 @@ from nd.java_names import Pair
 from nd.state import Restoring
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
-from optimize.chunks import update_alone
-from optimize.step import StepResult
+from optimize.step import StepResult, update_alone
 
 from ..conf.nodes import Source
 from ..step.nodes import NETWORK_INPUT

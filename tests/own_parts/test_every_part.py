@@ -17,7 +17,8 @@ from nn import DenseLayer, InputType, MultiLayerConfiguration, MultiLayerNetwork
 from nn.conf.parts import registered
 from nn.step.propagation import Propagation
 from optimize import Adam, NetworkUpdater, Segment
-from optimize.chunks import Chunk, negative_gradient_step
+from optimize.chunks import Chunk
+from optimize.step import negative_gradient_step
 from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.own_parts.activation import Bump

@@ -28,7 +28,8 @@ from nn.step.shared_nodes import is_pure
 from nn.terms.dropout import Dropout
 from nn.terms.preprocessors import CnnToFeedForwardPreProcessor
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
-from optimize.chunks import Chunk, Segment, negative_gradient_step
+from optimize.chunks import Chunk, Segment
+from optimize.step import negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of
 from tests.updates import run_update
 
