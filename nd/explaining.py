@@ -10,9 +10,14 @@ from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, Size
 
 from . import classes
 from .arguments import argument_names, argument_rules, converted, shown
-from .state import backend, state
+from .state import Function, backend, explained, state
 
 _OURS = ("array_api_compat", "backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
+
+
+def explained_method(function: Function) -> Function:
+    """Have a method of activations and losses raise the library's errors for wrong arguments, see `explained`."""
+    return explained(function, of_part=True)
 
 
 def looked_at(

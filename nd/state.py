@@ -377,8 +377,3 @@ def explained(function: Function, check: Callable[..., None] | None = None, of_p
 def _holds_unusual(value: tuple[Any, ...], usual: set[type]) -> bool:
     """Tell whether a tuple begins with something else than a number: a shape does not."""
     return bool(value) and type(value[0]) not in usual
-
-
-def explained_method(function: Function) -> Function:
-    """Have a method of activations and losses raise the library's errors for wrong arguments, see `explained`."""
-    return explained(function, of_part=True)

@@ -12,8 +12,9 @@ from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
 from nd.activations.base import back_through
 from nd.arguments import Checked, checked, refusal, shown
+from nd.explaining import explained_method
 from nd.part import Part, into, refuse_returned, undefined
-from nd.state import explained_method, state
+from nd.state import state
 from nd.typing import Array
 
 _FLOOR = {"float32": 1e-32, "float64": 1e-300}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import nd
 from nd.activations import Activation
 from nd.arrays import standard
-from nd.state import explained_method
+from nd.explaining import explained_method
 
 from .base import Array, Loss, WeightedLoss
 

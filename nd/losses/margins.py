@@ -10,7 +10,7 @@ from nd.activations import Activation
 from nd.activations.base import back_through
 from nd.arguments import checked
 from nd.arrays import standard
-from nd.state import explained_method
+from nd.explaining import explained_method
 
 from .base import Array, Loss, cast
 
