@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
 from itertools import chain
-from itertools import count as counted
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.execution.recording import in_order, mapped, noted
+from nd.execution.recording import mapped, noted
 from nd.random import Random
 from nd.state import InForce, computing
 from nd.typing import Array
@@ -24,7 +23,6 @@ from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
     from .keeping import KeptArrays
-    from .pass_memory import PassMemory
     from .shared_nodes import SharedNodes, State
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
@@ -90,49 +88,19 @@ class Worker:
 
     def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        propagation = self.propagation()
-        return self._forward(propagation, part, arrays, propagation.pass_memory())()
-
-    def _forward(
-        self,
-        propagation: Propagation,
-        part: Part,
-        arrays: StepArrays,
-        memory: PassMemory | None = None,
-        shown: list[Array] | None = None,
-    ) -> Run:
-        """Go through the nodes; return what goes back."""
-        shared, step, keeping = self._shared, part.step.with_arrays(arrays), None
+        shared, step, keeping, propagation = self._shared, part.step.with_arrays(arrays), None, self.propagation()
+        memory = propagation.pass_memory()
         if shared.keeps:
             from .keeping import Keeping  # which few programs need
 
             keeping = Keeping(propagation.nodes, shared.keeps)
-        passed = propagation.forward(step, memory=memory, meeting=part.seat, shown=shown, keeping=keeping)
-
-        def backward() -> Pass:
-            loss, deltas, epsilons = propagation.losses_of(step, passed)
-            if memory is not None:
-                memory.keep((loss, *passed.state))
-            propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self.hearing(part), keeping=keeping)
-            evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
-            return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
-
-        return backward
-
-    def half_way(self, place: int, part: Part) -> tuple[Arrays, Run]:
-        """Run a part forward, unrecorded, as a step does; return all activations, and what goes back.
-
-        The activations, of every layer and vertex, stay until another part comes to that place.
-        """
-        shown: list[Array] = []
-        with InForce(None, part.random), computing(nd.backend()):
-            back = self._forward(self.looked_at(place), part, in_order(part.step.arrays), shown=shown)
-
-        def backward() -> Pass:
-            with computing(nd.backend()):
-                return back()
-
-        return tuple(shown), backward
+        passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
+        loss, deltas, epsilons = propagation.losses_of(step, passed)
+        if memory is not None:
+            memory.keep((loss, *passed.state))
+        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self.hearing(part), keeping=keeping)
+        evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
+        return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
 
     def looked_at(self, place: int, apart: bool = False) -> Propagation:
         """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
@@ -318,26 +286,16 @@ class GradientComputer:
         on_forward: OnForward | None,
         step: StepInput,
     ) -> list[list[Run | None]]:
-        """Return what computes every part; where somebody looks, from half way on, with all activations shown."""
-        if on_forward is None:
-            return [
-                [None if part is None else worker.task(part) for part in own]
-                for worker, own in zip(workers, parts, strict=True)
-            ]
-        from .node_calls import NodeCalls  # which few programs need
+        """Return what computes every part; where somebody looks, what is left of it once all have been looked at."""
+        if on_forward is not None:
+            from .node_calls import NodeCalls  # which few programs need
 
-        if isinstance(on_forward, NodeCalls):
-            return on_forward.runs(workers, parts, meeting, step)
-
-        def forward(worker: Worker, own: Sequence[Part | None]) -> list[tuple[Arrays, Run] | None]:
-            places = counted()
-            return [None if part is None else worker.half_way(next(places), part) for part in own]
-
-        tasks = [partial(forward, worker, own) for worker, own in zip(workers, parts, strict=True)]
-        half_ways = nd.run_tasks(tasks, False, meeting, undivided=True)
-        activations = [half_way[0] for own in half_ways for half_way in own if half_way is not None]
-        on_forward(step.features, list(joined(activations)))
-        return [[None if half_way is None else half_way[1] for half_way in own] for own in half_ways]
+            calls = on_forward if isinstance(on_forward, NodeCalls) else NodeCalls(on_forward=on_forward)
+            return calls.runs(workers, parts, meeting, step)
+        return [
+            [None if part is None else worker.task(part) for part in own]
+            for worker, own in zip(workers, parts, strict=True)
+        ]
 
     def twin_of(self, generator: Random, key: object) -> Random:
         """Return a generator in the same state: one object for a key, as recordings know whose draws they hold."""
