@@ -10,7 +10,7 @@ from nd.arrays.creation import is_ready
 from nd.dataset import DataSet
 from nd.typing import Array
 
-from ..step.step_input import Arrays, Masks, StepInput
+from ..step.worker import Arrays, Masks, StepInput
 from ..terms.data_formats import inward
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
 from ..conf.network import JAVAS_DEFAULT
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .nodes import Node
     from .passes import ForwardPass
     from .propagation import Propagation
-    from .step_input import StepInput
-    from .worker import Part, Run, Worker
+    from .worker import Part, Run, StepInput, Worker
 
 Several = tuple[Array | None, ...]
 
