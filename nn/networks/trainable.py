@@ -24,9 +24,9 @@ from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History
 from .intake import masked, minibatch
+from .minibatch import FitSettings
 from .progress import second_call
 from .training import Training
-from .training_data import FitSettings
 
 if TYPE_CHECKING:
     from .own_loop import OwnLoop
