@@ -344,6 +344,26 @@ def is_array(x: object) -> TypeGuard[Array]:
     return state.backend.is_array(x)
 
 
+def check_arrays(who: str, a: Array, *arrays: Array | None) -> None:
+    """Raise DTypeError unless all are arrays of the current backend and of one dtype; None passes."""
+    is_array = state.backend.is_array
+    for array in (a, *arrays):
+        if array is not None and (not is_array(array) or array.dtype != a.dtype):
+            dtype = getattr(array, "dtype", type(array).__name__)
+            raise DTypeError(f"{who}: expected arrays of one dtype, got {dtype}. Make them with nd.create.")
+
+
+def check_matrices(who: str, a: Array, b: Array, c: Array | None) -> None:
+    """Raise ShapeError unless a @ b is defined and has the shape of `c`."""
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+        raise ShapeError(
+            f"{who}: the inner axes must agree, got {list(a.shape)} @ {list(b.shape)} "
+            "(after the transpositions asked for). Check transpose_a and transpose_b."
+        )
+    if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
+        raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
+
+
 @explained
 def may_share_memory(x: Array, y: Array) -> bool:
     """Tell whether two arrays may lie in the same memory, by the addresses of their first and last elements.
