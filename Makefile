@@ -6,7 +6,7 @@ GPU_CHECK ?=
 # For fuzz: mutants of each kind, and what they are drawn from.
 FUZZ ?= 100000
 FUZZ_SEED ?= ndwright
-# For test-slow: the share of the long sweeps that runs, 0.25 for a quarter.
+# For test-slow and test-extras: the share of long sweeps and of tables with many rows that runs, 0.25 for a quarter.
 SWEEP ?= 1
 # For java-check: the release of Deeplearning4j.
 DL4J ?= 1.0.0-M2.1
@@ -64,8 +64,8 @@ test-slow: $(VENV)/test
 	@$(MAKE) --no-print-directory cupy-slow
 
 test-extras: $(EXTRAS_VENV)/made
-	$(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
-	OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto -m "slow or not slow" --needing=keras tests
+	SWEEP=$(SWEEP) $(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
+	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto -m "slow or not slow" --needing=keras tests
 
 backends-check: $(TORCH_VENV)/made
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \

@@ -12,6 +12,7 @@ tests/backends/onednn always does.
 A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py runs it once for each combination.
 """
 
+import collections
 import contextlib
 import gc
 import importlib.util
@@ -30,6 +31,7 @@ from tests.cuda_on_host import arguments, tight
 from tests.cuda_on_host.calls import on_host
 from tests.generators import ModuleGenerators
 from tests.stand_ins import make_backend
+from tests.sweeps import rows_of
 
 os.environ.setdefault("ND_ONEDNN", "0")  # before a backend is made
 ROOT = pathlib.Path(__file__).parent.parent
@@ -101,20 +103,32 @@ def _absent(config):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy.
 
-    What is marked as wide is slow where no backend is asked for: that one it runs on nowhere else.
+    What is marked as wide is slow where no backend is asked for: that one it runs on nowhere else. Of a slow test with
+    many rows a share runs, where one is asked for.
     """
     if config.getoption("--backend") is None:
         for item in items:
             if item.get_closest_marker("wide"):
                 item.add_marker(pytest.mark.slow)
     without, needing = set(config.getoption("--without")) | _absent(config), set(config.getoption("--needing"))
+    shared = _share_of_slow_rows(items)
     kept, left = [], []
     for item in items:
         needs = set(getattr(item, "fixturenames", ()))
-        (kept if not needs & without and (not needing or needs & needing) else left).append(item)
+        wanted = not needs & without and (not needing or needs & needing)
+        (kept if wanted and item.nodeid in shared else left).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = kept
+
+
+def _share_of_slow_rows(items):
+    """Return the ids of all tests but those rows of slow ones that a share leaves out."""
+    tests = collections.defaultdict(list)
+    for item in items:
+        slow = item.get_closest_marker("slow") is not None
+        tests[item.nodeid.partition("[")[0] if slow else item.nodeid].append(item.nodeid)
+    return {row for rows in tests.values() for row in rows_of(rows)}
 
 
 def pytest_collection_finish(session):

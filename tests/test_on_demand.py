@@ -16,6 +16,7 @@ from nd.on_demand import ClassTable, names_on_demand
 from nn.layers import LAYERS, DenseLayer
 from tests import type_imports
 from tests.cells import every_row
+from tests.sweeps import rows_of
 
 ROOT = pathlib.Path(__file__).parent.parent
 FLOORS = ("nd", "nn", "optimize")
@@ -220,6 +221,6 @@ def test_every_module_can_be_the_first():
         "    if os.waitpid(child, 0)[1]: print(name)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input="\n".join(names), capture_output=True, text=True, cwd=ROOT
+        [sys.executable, "-c", code], input="\n".join(rows_of(names)), capture_output=True, text=True, cwd=ROOT
     )
     assert (done.stdout, done.stderr) == ("", "")

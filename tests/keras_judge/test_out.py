@@ -4,15 +4,24 @@ import numpy as np
 import pytest
 
 import nd
-from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import (
+    DenseLayer,
+    EmbeddingSequenceLayer,
+    InputType,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    RnnOutputLayer,
+)
 from nn.keras.out import LAYERS, VERTICES
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.cases.vertices import VERTEX_CASES
 from tests.networks_of_all_kinds import KINDS, features_of, graph_of
 from tests.nn.layers.test_every_layer import make_network
+from tests.sweeps import rows_of, share
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # of Keras' float32 to ours
-QUICK, MANY = 2, 30
+QUICK, MANY = 2, share(30)
 pytestmark = pytest.mark.filterwarnings(
     "ignore::nn.files.findings.ModelFileWarning",
     "ignore:Skipping variable loading",
@@ -69,15 +78,27 @@ def test_many(keras, kind, tmp_path):
 @pytest.mark.slow
 def test_every_row(keras, tmp_path):
     said = set()
-    for case in (row for rows in LAYER_CASES.values() for row in rows):
+    cases = [case for rows in LAYER_CASES.values() for case in rows]
+    for case in rows_of(cases):
         net = make_network(case, "float32")
         if agrees(keras, net, [[make_features(case, n=n)] for n in (3, 1)], tmp_path):
             said |= parts_of(net)
-    for case in (row for rows in VERTEX_CASES.values() for row in rows):
+    for case in rows_of([case for rows in VERTEX_CASES.values() for case in rows]):
         net = graph_of(case)
         if agrees(keras, net, [features_of(case)], tmp_path):
             said |= parts_of(net)
-    assert sorted({*LAYERS, *VERTICES} - {"OnnxVertex"} - said) == []
+    net, numbers = series_of_numbers()
+    assert agrees(keras, net, [[numbers], [numbers[:1]]], tmp_path)
+    said |= parts_of(net)
+    missing = sorted({*LAYERS, *VERTICES} - {"OnnxVertex"} - said)
+    assert missing == [] or len(rows_of(cases)) < len(cases)
+
+
+def series_of_numbers():
+    """Return a network over series that are looked up, and its input; those of the layer's cases end in rows."""
+    layers = EmbeddingSequenceLayer(n_in=9, n_out=4, has_bias=True), RnnOutputLayer(n_in=4, n_out=2, loss="mse")
+    conf = NeuralNetConfiguration(seed=1, updater="sgd").list(*layers, input_type=InputType.recurrent(1, 5))
+    return MultiLayerNetwork(conf).init(), np.array([[[0, 8, 3, 3, 1]], [[2, 7, 6, 0, 4]]], np.float32)
 
 
 def parts_of(net):

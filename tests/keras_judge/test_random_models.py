@@ -7,6 +7,7 @@ import nd
 import nn
 from nd import ConfigurationError
 from nn.keras import graph_of
+from tests.sweeps import share
 
 from .models import draw
 
@@ -15,7 +16,7 @@ RELATIVE = 1e-5
 pytestmark = pytest.mark.filterwarnings(
     "ignore:__array__ implementation:DeprecationWarning"
 )  # of Keras 3.15, by NumPy 2
-MODELS, BLOCK = 200, 20
+MODELS, BLOCK = share(200), 20
 REFUSED: dict[tuple[int, str], str] = {}
 """(Seed, ending) -> what the refusal says; all others compute the same."""
 
