@@ -1,4 +1,4 @@
-"""Checks of a backend's arguments, with the messages that users see."""
+"""Whose array an argument is, with the message that users see."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 from backends.typing import Array
 
-from .errors import BackendError, DTypeError, ShapeError, check_rank, check_shape
-
-INDEX_DTYPES = ("int32", "int64")
+from .errors import BackendError
 
 ARRAY_LIBRARIES = ("cupy", "numpy")
 """The libraries of which backends take arrays, by module name."""
@@ -72,43 +70,3 @@ class ArgumentChecks:
     def is_foreign(self, value: object) -> bool:
         """Tell whether a value is an array of another library, or of another device; a scalar of NumPy's is none."""
         return is_of_library(value) and not self.is_array(value) and not is_number_of_numpy(value)
-
-    def check_arrays(self, who: str, a: Array, *arrays: Array | None) -> None:
-        """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""
-        for array in (a, *arrays):
-            if array is not None and (not self.is_array(array) or array.dtype != a.dtype):
-                dtype = getattr(array, "dtype", type(array).__name__)
-                raise DTypeError(f"{who}: expected arrays of one dtype, got {dtype}. Make them with nd.create.")
-
-    def check_matrices(self, who: str, a: Array, b: Array, c: Array | None) -> None:
-        """Raise ShapeError unless a @ b is defined and has the shape of `c`."""
-        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
-            raise ShapeError(
-                f"{who}: the inner axes must agree, got {list(a.shape)} @ {list(b.shape)} "
-                "(after the transpositions asked for). Check transpose_a and transpose_b."
-            )
-        if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
-            raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
-
-    def check_lookup(self, who: str, table: Array, indices: Array, out: Array | None = None) -> None:
-        """Raise DTypeError or ShapeError unless `indices` can be row numbers of a table, whose rows fit into `out`."""
-        for array in (table, indices):
-            if not self.is_array(array):
-                raise DTypeError(f"{who}: expected arrays, got {type(array).__name__}. Make them with nd.create.")
-        if self.dtype_name(indices) not in INDEX_DTYPES:
-            raise DTypeError(
-                f"{who}: indices must be {' or '.join(INDEX_DTYPES)}, got {self.dtype_name(indices)}. "
-                "Convert them with nd.astype."
-            )
-        check_rank(f"{who}: table", table.shape, 2)
-        check_rank(f"{who}: indices", indices.shape, 1, "Flatten them with nd.reshape.")
-        if out is not None:
-            self.check_arrays(who, table, out)
-            check_shape(f"{who}: out", out.shape, (indices.shape[0], table.shape[1]))
-
-    def check_updates(self, who: str, table: Array, indices: Array, updates: Array) -> None:
-        """Raise DTypeError or ShapeError unless there is a row to add to the table for every index."""
-        if self.dtype_name(table) == "bool":
-            raise DTypeError(f"{who}: the table must hold numbers, got bool. Convert it with nd.astype.")
-        self.check_arrays(who, table, updates)
-        check_shape(f"{who}: updates", updates.shape, (indices.shape[0], table.shape[1]))

@@ -62,9 +62,8 @@ SERIES = {
 
 def products_alone(net: Any, data: DataSet) -> Call:
     """Return the matrix products of a training step and nothing else, divided among workers as the step is."""
-    from nn.step.step_input import StepInput  # not at load: this file also runs beside other commits
 
-    plan = net.engine.gradients.plans.of(StepInput((nd.create(data.features),), (nd.create(data.labels),)))
+    plan = net.engine.gradients.plans.of(net.step_input(data))
     tasks = []
     for parts in plan.workers:
         examples = sum(part.stop - part.start for part in parts)

@@ -24,7 +24,7 @@ from series_networks import SERIES
 import nd
 from backends.onednn.primitive import Call as OneDnnCall
 from nn import MultiLayerConfiguration
-from nn.step.step_input import StepInput
+from nn.step.worker import StepInput
 
 STEPS = 200
 KINDS = {

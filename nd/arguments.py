@@ -203,6 +203,23 @@ def converted(who: str, name: str, rule: Rule, value: object, default: object = 
         raise refusal(who, name, rule.text, value, default, rule.remedy) from None
 
 
+def settled(function: Any, **given: object) -> tuple[Any, ...]:
+    """Return arguments of a function of the facade, converted by their annotations.
+
+    For arguments that NumPy would take whatever they are. The function looks at their types first, and calls this for
+    unusual ones only, because it has no time to spend on the usual ones.
+
+    Raises
+    ------
+    ArgumentError
+        An annotation refuses its argument.
+    """
+    rules = argument_rules(inspect.unwrap(function))[0]
+    return tuple(
+        converted(function.__qualname__, name, rules[name][0], value, rules[name][1]) for name, value in given.items()
+    )
+
+
 # ---- messages
 
 
@@ -247,5 +264,5 @@ _SHORT.maxstring = _SHORT.maxother = 100
 __all__ = [
     "EVEN_INFINITE", "EVEN_NAN", "Checked", "Count", "Fraction", "IntCount", "Long", "Natural", "NonNegative", "Path",
     "Positive", "Range", "Retained", "Rule", "argument_names", "argument_rules", "checked", "converted", "refusal",
-    "rule_of", "shown",
+    "rule_of", "settled", "shown",
 ]  # fmt: skip

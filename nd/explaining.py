@@ -1,84 +1,26 @@
-"""Functions of the facade: no arrays of two libraries come in, and a call that fails says why."""
+"""Arguments of the facade's functions that are none of the usual ones, and why a call has failed."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from backends.argument_checks import ARRAY_LIBRARIES, is_of_library
 from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, SizeError, describe_shape
 
 from . import classes
 from .arguments import argument_names, argument_rules, converted, shown
-from .state import backend, state
+from .state import Function, backend, explained, state
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-_FROM_INSIDE = (
-    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RuntimeError, TypeError,
-    ValueError,
-)  # fmt: skip
-"""Errors that NumPy, CuPy and PyTorch raise for arguments that they cannot take."""
 _OURS = ("array_api_compat", "backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
-TAKES_OTHERS = ("as_array", "create", "to_host")
-"""Functions whose argument may be an array of another library: they are the way from one to another."""
 
 
-def explained(function: Function, check: Callable[..., None] | None = None, of_part: bool = False) -> Function:
-    """Have a facade function raise the library's errors for wrong arguments.
-
-    Nothing is checked before a call fails, but that there are no arrays of two libraries: arguments that NumPy accepts
-    (lists for arrays, say) are computed with. Where there is a `check`, it is called with the arguments too. A method
-    `of_part` speaks for the functions that it calls: what is wrong is its argument, ``Tanh.value: z``, not theirs.
-
-    Raises
-    ------
-    BackendError
-        From the decorated function: an argument is an array of another library, where the function is none of
-        `TAKES_OTHERS`.
-    DTypeError
-        From the decorated function: an argument must be an array and is none, or elements have the wrong type.
-    ArgumentError
-        Another argument is refused by its annotation.
-    ShapeError
-        The arrays do not fit one another, or the other arguments.
-    """
-    who = "" if function.__name__ in TAKES_OTHERS else function.__name__
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **named: object) -> Any:
-        try:
-            usual = state.backend.usual
-            for value in (*arguments, *named.values()) if named else arguments:
-                kind = type(value)
-                if kind not in usual and who and (kind is not tuple or _holds_unusual(value, usual)):
-                    arguments, named = _looked_at(who, arguments, named)
-                    break
-            if check is not None:
-                check(*arguments, **named)
-            return function(*arguments, **named)
-        except _FROM_INSIDE as caught:
-            error = _not_yet_explained(caught) if of_part else caught
-            if isinstance(error, (NdError, NotImplementedError)) or _is_anothers(error):
-                raise
-            given = argument_names(function, arguments, named)
-            if given is None:
-                raise _wrong_call(function, arguments, named, error) from None
-            told = _explanation(function, given, error)
-            told.of_function = not of_part
-            raise told from error
-
-    return call  # type: ignore[return-value]
+def explained_method(function: Function) -> Function:
+    """Have a method of activations and losses raise the library's errors for wrong arguments, see `explained`."""
+    return explained(function, of_part=True)
 
 
-def _holds_unusual(value: tuple[Any, ...], usual: set[type]) -> bool:
-    """Tell whether a tuple begins with something else than a number: a shape does not."""
-    return bool(value) and type(value[0]) not in usual
-
-
-def _looked_at(
+def looked_at(
     who: str, arguments: tuple[object, ...], named: dict[str, object]
 ) -> tuple[tuple[object, ...], dict[str, object]]:
     """Return the arguments, scalars of NumPy's as Python's numbers where they are no arrays of the backend.
@@ -97,21 +39,19 @@ def _looked_at(
     return tuple(map(number, arguments)), {name: number(value) for name, value in named.items()}
 
 
-def settled(function: Any, **given: object) -> tuple[Any, ...]:
-    """Return arguments of an explained function, converted by their annotations.
-
-    For arguments that NumPy would take whatever they are. The function looks at their types first, and calls this for
-    unusual ones only, because it has no time to spend on the usual ones.
-
-    Raises
-    ------
-    ArgumentError
-        An annotation refuses its argument.
-    """
-    rules = argument_rules(inspect.unwrap(function))[0]
-    return tuple(
-        converted(function.__qualname__, name, rules[name][0], value, rules[name][1]) for name, value in given.items()
-    )
+def told_instead(
+    function: Any, arguments: tuple[Any, ...], named: dict[str, Any], caught: Exception, of_part: bool
+) -> tuple[Exception, Exception | None]:
+    """Return what a call of an explained function raises in the place of an error, maybe that one, and its cause."""
+    error = _not_yet_explained(caught) if of_part else caught
+    if isinstance(error, (NdError, NotImplementedError)) or _is_anothers(error):
+        return caught, None
+    given = argument_names(function, arguments, named)
+    if given is None:
+        return _wrong_call(function, arguments, named, error), None
+    told = _explanation(function, given, error)
+    told.of_function = not of_part
+    return told, error
 
 
 def _wrong_call(function: Callable[..., object], arguments: Any, named: Any, error: Exception) -> Exception:
@@ -120,11 +60,6 @@ def _wrong_call(function: Callable[..., object], arguments: Any, named: Any, err
 
     refused = call_error(error, function, arguments, named) if isinstance(error, TypeError) else None
     return error if refused is None else refused
-
-
-def explained_method(function: Function) -> Function:
-    """Have a method of activations and losses raise the library's errors for wrong arguments, see `explained`."""
-    return explained(function, of_part=True)
 
 
 def _not_yet_explained(error: Exception) -> Exception:

@@ -6,10 +6,12 @@ variable ``ND_BACKEND``; `backends.get_backend` has the names.
 
 from __future__ import annotations
 
+import functools
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from backends import get_backend
 from backends import selector_of as selector_of
@@ -23,6 +25,8 @@ from .arguments import called, refusal
 if TYPE_CHECKING:
     from .random import Random
 
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 FLOAT_DTYPES = ("float32", "float64")
 
@@ -311,3 +315,65 @@ def set_default_dtype(dtype: str) -> None:
         Any other name.
     """
     _State.dtype = check_choice("set_default_dtype", "dtype", str(dtype), FLOAT_DTYPES)
+
+
+# ---- functions of the facade
+
+_FROM_INSIDE = (
+    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RuntimeError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""Errors that NumPy, CuPy and PyTorch raise for arguments that they cannot take."""
+TAKES_OTHERS = ("as_array", "create", "to_host")
+"""Functions whose argument may be an array of another library: they are the way from one to another."""
+
+
+def explained(function: Function, check: Callable[..., None] | None = None, of_part: bool = False) -> Function:
+    """Have a facade function raise the library's errors for wrong arguments.
+
+    Nothing is checked before a call fails, but that there are no arrays of two libraries: arguments that NumPy accepts
+    (lists for arrays, say) are computed with. Where there is a `check`, it is called with the arguments too. A method
+    `of_part` speaks for the functions that it calls: what is wrong is its argument, ``Tanh.value: z``, not theirs.
+
+    Raises
+    ------
+    BackendError
+        From the decorated function: an argument is an array of another library, where the function is none of
+        `TAKES_OTHERS`.
+    DTypeError
+        From the decorated function: an argument must be an array and is none, or elements have the wrong type.
+    ArgumentError
+        Another argument is refused by its annotation.
+    ShapeError
+        The arrays do not fit one another, or the other arguments.
+    """
+    who = "" if function.__name__ in TAKES_OTHERS else function.__name__
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: object) -> Any:
+        try:
+            usual = state.backend.usual
+            for value in (*arguments, *named.values()) if named else arguments:
+                kind = type(value)
+                if kind not in usual and who and (kind is not tuple or _holds_unusual(value, usual)):
+                    from .explaining import looked_at  # which usual arguments do not need
+
+                    arguments, named = looked_at(who, arguments, named)
+                    break
+            if check is not None:
+                check(*arguments, **named)
+            return function(*arguments, **named)
+        except _FROM_INSIDE as caught:
+            from .explaining import told_instead  # which calls that succeed do not need
+
+            told, cause = told_instead(function, arguments, named, caught, of_part)
+            if told is caught:
+                raise
+            raise told from cause
+
+    return call  # type: ignore[return-value]
+
+
+def _holds_unusual(value: tuple[Any, ...], usual: set[type]) -> bool:
+    """Tell whether a tuple begins with something else than a number: a shape does not."""
+    return bool(value) and type(value[0]) not in usual

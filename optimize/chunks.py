@@ -1,4 +1,4 @@
-"""A network's flat vectors in chunks that fit the cache, and the update of a chunk.
+"""A network's flat vectors in chunks that fit the cache: what an update treats alike, made once.
 
 An update is a dozen operations on every parameter. Done one after the other over the whole vectors they would be bound
 by memory: so all of them are done on one chunk, which stays in the cache, then on the next. A chunk holds what is
@@ -8,72 +8,17 @@ treated alike, one updater with its penalties; backends say how long it may be, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import groupby, islice
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import nd
-from nd.checks import check_choice
-from nd.part import Part, pure
 from nd.typing import Array
 
 from .regularization import Regularization, different, indicator
-from .step import CELLS
+from .step import StepFunction
 from .updaters import Updater
-
-StepFunction = Callable[[Array, Array, float], object]
-"""(params, direction, step) -> None, in place on params; `nd.part.pure` lets an update with it be recorded."""
-
-
-@pure
-def default_step(params: Array, direction: Array, step: float) -> None:
-    """Params += step * direction. Source: DL4J ``DefaultStepFunction``."""
-    nd.addi(params, nd.multiply(direction, step))
-
-
-@pure
-def gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Params += direction. Source: DL4J ``GradientStepFunction``."""
-    nd.addi(params, direction)
-
-
-@pure
-def negative_default_step(params: Array, direction: Array, step: float) -> None:
-    """Params -= step * direction. Source: DL4J ``NegativeDefaultStepFunction``."""
-    nd.subi(params, nd.multiply(direction, step))
-
-
-@pure
-def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
-    nd.subi(params, direction)
-
-
-@pure
-def update_alone(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Leave the parameters as they are, where the update alone is wanted."""
-
-
-STEP_FUNCTIONS: dict[str, StepFunction] = {
-    "default": default_step,
-    "gradient": gradient_step,
-    "negative_default": negative_default_step,
-    "negative_gradient": negative_gradient_step,
-}
-"""Name -> function, sorted."""
-
-
-def get_step_function(name: str) -> StepFunction:
-    """Return a step function by name.
-
-    Raises
-    ------
-    ChoiceError
-        The name is unknown.
-    """
-    return STEP_FUNCTIONS[check_choice("step_function", "step function", str(name).lower(), STEP_FUNCTIONS)]
 
 
 @dataclass(frozen=True)
@@ -177,97 +122,34 @@ class Chunk:
     on_update: Callable[[Callable[[], ChunkTerms] | None], object] | None = None
     """Called with None where an update begins, and with what returns the `ChunkTerms` at its end: marks for a trace."""
 
-    def update(
-        self,
-        vectors: Sequence[Array],
-        scratch: Array,
-        numbers: Numbers,
-        key: Key,
-        cells: tuple[Array, ...],
-        last: bool,
-    ) -> None:
-        """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
 
-        A penalty that is `post_updater` is added to the update.
+def terms_of(chunk: Chunk, vectors: Sequence[Array], numbers: Numbers) -> ChunkTerms:
+    """Return what an update of a chunk has computed with, from its arguments: views."""
+    place, updater = slice(chunk.start, chunk.stop), chunk.block.updater
+    begins = zip(updater.state_names, chunk.block.state_starts, strict=True)
+    states = {name: vectors[2][begin + chunk.start : begin + chunk.stop] for name, begin in begins}
+    arrays = {"parameters": vectors[0][place], "update": vectors[1][place], **states}
+    penalties = tuple((penalty, numbers[1][number]) for penalty, number, _ in chunk.penalties)
+    return ChunkTerms(chunk.start, chunk.stop, updater, arrays, tuple(numbers[2][chunk.number]), penalties)
 
-        Parameters
-        ----------
-        vectors : sequence of array ``[n]``
-            Parameters, gradient, states, then gradients that are added to the gradient first.
-        scratch : array
-            At least as long as the chunk.
-        cells : tuple of array ``[]``
-            Those of a `DeviceGuard`: with them the update is undone where it must not be.
-        last : bool
-            Whether it is the last chunk, which counts the update.
-        """
-        if self.on_update is not None:
-            self.on_update(None)
-        params, gradient, state, *others = vectors
-        place, block = slice(self.start, self.stop), self.block
-        states = [state[begin + self.start : begin + self.stop] for begin in block.state_starts]
-        ones = [where for _, _, where in self.penalties if where is not None]
-        arrays = (scratch[: self.stop - self.start], params[place], gradient[place], *(x[place] for x in others))
-        divisor, of_penalties, of_updaters = numbers
-        coefficients = [of_penalties[penalty] for _, penalty, _ in self.penalties]
-        guarded = (1 + last) * bool(cells)
-        formula = self.formulas.get((key, guarded))
-        if formula is None:
-            formula = partial(self._compute, key, guarded)
-            parts: list[Part] = [block.updater, *block.penalties]
-            if all(part.pure for part in parts) and getattr(key.step, "pure", False):
-                formula = nd.elementwise(formula, scratch=(0,))
-            self.formulas[key, guarded] = formula
-        formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[self.number])
-        if self.on_update is not None:
-            self.on_update(partial(self.terms, vectors, numbers))
 
-    def terms(self, vectors: Sequence[Array], numbers: Numbers) -> ChunkTerms:
-        """Return what `update` has computed with, from its arguments: views."""
-        place, updater = slice(self.start, self.stop), self.block.updater
-        begins = zip(updater.state_names, self.block.state_starts, strict=True)
-        states = {name: vectors[2][begin + self.start : begin + self.stop] for name, begin in begins}
-        arrays = {"parameters": vectors[0][place], "update": vectors[1][place], **states}
-        penalties = tuple((penalty, numbers[1][number]) for penalty, number, _ in self.penalties)
-        return ChunkTerms(self.start, self.stop, updater, arrays, tuple(numbers[2][self.number]), penalties)
-
-    def _compute(self, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
-        """Update on what `update` hands over, element by element; `guarded` is 2 for the last chunk on a device."""
-        block, more = self.block, iter(rest)
-        some = sum(where is not None for _, _, where in self.penalties)
-        counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(self.penalties))
-        others, states, ones, cells, (divisor,), coefficients = [tuple(islice(more, count)) for count in counts]
-        changing = (params, *states)
-        before = tuple(map(nd.copy, changing)) if guarded else ()
-        for other in others:
-            nd.addi(gradient, other)
-        if key.divide and block.segments[0].divided:
-            nd.divi(gradient, divisor)
-        left = iter(ones)
-        penalties = [
-            (penalty, coefficient if where is None else nd.multiply(next(left), coefficient))
-            for (penalty, _, where), coefficient in zip(self.penalties, coefficients, strict=True)
-        ]
-        for penalty, coefficient in penalties:
-            if not penalty.post_updater:
-                penalty.apply(params, gradient, scratch, coefficient)
-        updater: Any = block.updater
-        returned = updater.apply(gradient, states, scratch, tuple(more))
-        given = (None, gradient, *states, scratch)
-        if all(returned is not one for one in given) and nd.is_array(returned):
-            raise nd.ConfigurationError(  # nobody looks at it
-                f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another "
-                "array returned. Write nd.assign(gradient, ...)."
+def with_updaters(blocks: Sequence[Block], updaters: Sequence[Updater]) -> list[Segment]:
+    """Return the segments of blocks with other updaters of the same classes; raise ConfigurationError for another."""
+    segments = [segment for block in blocks for segment in block.segments]
+    for segment, updater in zip(segments, updaters, strict=True):
+        if type(segment.updater) is not type(updater):
+            raise nd.ConfigurationError(
+                f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
             )
-        for penalty, coefficient in penalties:
-            if penalty.post_updater:
-                penalty.apply(params, gradient, scratch, coefficient)
-        step = negative_gradient_step if block.segments[0].running else key.step
-        step(params, gradient, 1.0)
-        if guarded:
-            from .device_guard import protect  # which no host needs
+    return [replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)]
 
-            protect(cells, changing, before, guarded == 2)
+
+def begin_states(blocks: Sequence[Block], state: Array) -> None:
+    """Fill ``state [m]``, which is zeros, with the values that updaters begin with."""
+    for block in blocks:
+        for begin, value in zip(block.state_starts, block.updater.initial_state, strict=True):
+            if value != 0.0 and block.place.stop > block.place.start:
+                nd.fill(state[begin + block.place.start : begin + block.place.stop], value)
 
 
 def shares_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[list[Chunk]]:
@@ -317,3 +199,35 @@ def _where(penalty: Regularization, block: Block, start: int, stop: int, dtype: 
     inside = [segment for segment in block.segments if segment.start < stop and segment.stop > start]
     everywhere = all(penalty in segment.regularization for segment in inside)
     return None if everywhere else indicator(inside, penalty, start, stop, dtype)
+
+
+def runs_of(blocks: Sequence[Block], kind: str) -> list[slice]:
+    """Return the place of every maximal run of blocks whose segments are of a kind."""
+    runs = []
+    for held, run in groupby(blocks, key=lambda block: getattr(block.segments[0], kind)):
+        alike = list(run)
+        if held:
+            runs.append(slice(alike[0].place.start, alike[-1].place.stop))
+    return runs
+
+
+def move_states(before: Sequence[Block], now: Sequence[Block], state: Array) -> None:
+    """Put every segment's states where other blocks of the same segments have them, in ``state [m]``."""
+    if before and state.shape[0]:
+        old = nd.copy(state)
+        places = [(segment, block.state_starts) for block in before for segment in block.segments]
+        targets = [block.state_starts for block in now for _ in block.segments]
+        for (segment, sources), starts in zip(places, targets, strict=True):
+            for source, target in zip(sources, starts, strict=True):
+                numbers = old[source + segment.start : source + segment.stop]
+                nd.assign(state[target + segment.start : target + segment.stop], numbers)
+
+
+def add_penalties(blocks: Sequence[Block], params: Array, gradient: Array, counts: tuple[int, int]) -> None:
+    """Add the gradients of the penalties that hold at an iteration and epoch to ``gradient [n]``."""
+    dtype = nd.dtype_name(params)
+    for segment in (segment for block in blocks for segment in block.segments):
+        place = slice(segment.start, segment.stop)
+        for penalty in segment.regularization:
+            scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=dtype)
+            penalty.apply(params[place], gradient[place], scratch, penalty.at(*counts))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property, partial
-from itertools import groupby, repeat, starmap
+from itertools import islice, repeat, starmap
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -16,19 +15,20 @@ from nd.part import Part
 from nd.state import NOTHING, computing, state, within
 from nd.typing import Array
 
-from .chunks import (
-    Block,
-    Key,
-    Numbers,
-    Segment,
+from . import chunks
+from .chunks import Chunk, Key, Numbers, Segment
+from .gradient_normalization import NormalizedLayer
+from .step import (
+    CELLS,
+    TAME,
+    Outcome,
     StepFunction,
-    blocks_of,
+    StepGuard,
+    StepResult,
+    check_counts,
     negative_gradient_step,
-    shares_of,
     update_alone,
 )
-from .gradient_normalization import NormalizedLayer
-from .step import TAME, Outcome, StepGuard, StepResult, check_counts
 from .updaters import Updater
 from .updaters.base import check_coefficients
 
@@ -87,13 +87,10 @@ class NetworkUpdater(metaclass=ExplainedType):
         self.normalizes, self._normalized = bool(normalized), tuple(normalized)
         self._backend, self._dtype = nd.backend(), nd.dtype_name(params)
         self.state = nd.zeros(1, self._group(segments), dtype=self._dtype)
-        for block in self._blocks:
-            for begin, value in zip(block.state_starts, block.updater.initial_state, strict=True):
-                if value != 0.0 and block.place.stop > block.place.start:
-                    nd.fill(self.state[0, begin + block.place.start : begin + block.place.stop], value)
         flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
         self.params, self.gradient, self._states = flat
-        self._divided = [self.gradient[place] for place in _runs(self._blocks, "divided")]
+        chunks.begin_states(self._blocks, self._states)
+        self._divided = [self.gradient[place] for place in chunks.runs_of(self._blocks, "divided")]
         self._cut()
         self._others: tuple[Array, ...] = ()  # further workers' gradients that recordings know
 
@@ -108,22 +105,16 @@ class NetworkUpdater(metaclass=ExplainedType):
         ConfigurationError
             One is of another class.
         """
-        segments = [segment for block in self._blocks for segment in block.segments]
-        for segment, updater in zip(segments, updaters, strict=True):
-            if type(segment.updater) is not type(updater):
-                raise nd.ConfigurationError(
-                    f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
-                )
-        before = self._blocks
+        before, segments = self._blocks, chunks.with_updaters(self._blocks, updaters)
         self.guard.forget()
-        self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
+        self._group(segments)
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
             for chunk in self.chunks:
                 chunk.block, chunk.formulas = self._blocks[chunk.number], {}
             return
         with within(self._backend):
-            _move_states(before, self._blocks, self._states)
+            chunks.move_states(before, self._blocks, self._states)
             self._cut()
 
     def states_of(self, start: int, stop: int) -> list[Array]:
@@ -133,7 +124,7 @@ class NetworkUpdater(metaclass=ExplainedType):
 
     def _group(self, segments: Sequence[Segment]) -> int:
         """Make the blocks of segments; return the length of all their states."""
-        self._blocks, states = blocks_of(segments)
+        self._blocks, states = chunks.blocks_of(segments)
         self._counts: list[int] = []
         """Of every block's coefficients, once they were looked at."""
         self._numbers: Numbers = (1, (), ())  # of the last update
@@ -153,8 +144,8 @@ class NetworkUpdater(metaclass=ExplainedType):
     def _cut(self) -> None:
         """Make the chunks of every worker, and its recordings."""
         plan = nd.plan_update(self.gradient.shape[0])
-        self._shares = shares_of(self._blocks, plan, self._dtype)
-        self.chunks = [chunk for chunks in self._shares for chunk in chunks]
+        self._shares = chunks.shares_of(self._blocks, plan, self._dtype)
+        self.chunks = [chunk for share in self._shares for chunk in share]
         self.recordings = [nd.Recordings(self._dtype, self._pure) for _ in self._shares]
         self._scratch: list[Array | None] = [None] * len(self._shares)  # of what is not recorded
 
@@ -163,7 +154,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         """The parameters that are not trained but follow the minibatches."""
         from .running import Running  # which searches along lines need, and nobody else
 
-        return Running(_runs(self._blocks, "running"), self.params, self.gradient)
+        return Running(chunks.runs_of(self._blocks, "running"), self.params, self.gradient)
 
     @property
     def updaters(self) -> list[Updater]:
@@ -183,11 +174,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         with computing(self._backend):
             self._divide(divisor)
             self.running.set_aside()
-            for segment in (segment for block in self._blocks for segment in block.segments):
-                place = slice(segment.start, segment.stop)
-                for penalty in segment.regularization:
-                    scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=self._dtype)
-                    penalty.apply(self.params[place], self.gradient[place], scratch, penalty.at(iteration, epoch))
+            chunks.add_penalties(self._blocks, self.params, self.gradient, (iteration, epoch))
         return self.gradient
 
     def update(
@@ -270,14 +257,14 @@ class NetworkUpdater(metaclass=ExplainedType):
 
     def _pass(self, number: int, key: Key, others: tuple[Array, ...], traced: bool, numbers: Numbers) -> Array:
         """Update one chunk of a share after the other; return an array that was written."""
-        chunks, vectors = self._shares[number], (self.params, self.gradient, self._states, *others)
+        share, vectors = self._shares[number], (self.params, self.gradient, self._states, *others)
         vectors = tuple(map(nd.traceable, vectors)) if traced else vectors
         scratch = self._scratch[number]
         if traced or scratch is None:
-            scratch = nd.create_uninitialized(max(chunk.stop - chunk.start for chunk in chunks), dtype=self._dtype)
+            scratch = nd.create_uninitialized(max(chunk.stop - chunk.start for chunk in share), dtype=self._dtype)
             self._scratch[number] = None if traced else scratch
-        for chunk in chunks:
-            chunk.update(vectors, scratch, numbers, key, self.guard.cells, chunk is chunks[-1])
+        for chunk in share:
+            update_chunk(chunk, vectors, scratch, numbers, key, self.guard.cells, chunk is share[-1])
         return vectors[0]
 
     def _knows(self, others: tuple[Array, ...]) -> bool:
@@ -324,23 +311,86 @@ def _lengths(coefficients: tuple[object, ...]) -> list[int]:
     return [len(its_own) if type(its_own) is tuple else -1 for its_own in coefficients]
 
 
-def _runs(blocks: Sequence[Block], kind: str) -> list[slice]:
-    """Return the place of every maximal run of blocks whose segments are of a kind."""
-    runs = []
-    for held, run in groupby(blocks, key=lambda block: getattr(block.segments[0], kind)):
-        alike = list(run)
-        if held:
-            runs.append(slice(alike[0].place.start, alike[-1].place.stop))
-    return runs
+def update_chunk(
+    chunk: Chunk,
+    vectors: Sequence[Array],
+    scratch: Array,
+    numbers: Numbers,
+    key: Key,
+    cells: tuple[Array, ...],
+    last: bool,
+) -> None:
+    """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
+
+    A penalty that is `post_updater` is added to the update.
+
+    Parameters
+    ----------
+    vectors : sequence of array ``[n]``
+        Parameters, gradient, states, then gradients that are added to the gradient first.
+    scratch : array
+        At least as long as the chunk.
+    cells : tuple of array ``[]``
+        Those of a `DeviceGuard`: with them the update is undone where it must not be.
+    last : bool
+        Whether it is the last chunk, which counts the update.
+    """
+    if chunk.on_update is not None:
+        chunk.on_update(None)
+    params, gradient, state, *others = vectors
+    place, block = slice(chunk.start, chunk.stop), chunk.block
+    states = [state[begin + chunk.start : begin + chunk.stop] for begin in block.state_starts]
+    ones = [where for _, _, where in chunk.penalties if where is not None]
+    arrays = (scratch[: chunk.stop - chunk.start], params[place], gradient[place], *(x[place] for x in others))
+    divisor, of_penalties, of_updaters = numbers
+    coefficients = [of_penalties[penalty] for _, penalty, _ in chunk.penalties]
+    guarded = (1 + last) * bool(cells)
+    formula = chunk.formulas.get((key, guarded))
+    if formula is None:
+        formula = partial(_compute, chunk, key, guarded)
+        parts: list[Part] = [block.updater, *block.penalties]
+        if all(part.pure for part in parts) and getattr(key.step, "pure", False):
+            formula = nd.elementwise(formula, scratch=(0,))
+        chunk.formulas[key, guarded] = formula
+    formula(*arrays, *states, *ones, *cells, divisor, *coefficients, *of_updaters[chunk.number])
+    if chunk.on_update is not None:
+        chunk.on_update(partial(chunks.terms_of, chunk, vectors, numbers))
 
 
-def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) -> None:
-    """Put every segment's states where other blocks of the same segments have them, in ``state [m]``."""
-    if before and state.shape[0]:
-        old = nd.copy(state)
-        places = [(segment, block.state_starts) for block in before for segment in block.segments]
-        targets = [block.state_starts for block in now for _ in block.segments]
-        for (segment, sources), starts in zip(places, targets, strict=True):
-            for source, target in zip(sources, starts, strict=True):
-                numbers = old[source + segment.start : source + segment.stop]
-                nd.assign(state[target + segment.start : target + segment.stop], numbers)
+def _compute(chunk: Chunk, key: Key, guarded: int, scratch: Array, params: Array, gradient: Array, *rest: Any) -> None:
+    """Update on what `update_chunk` hands over, element by element; `guarded` is 2 for the last chunk on a device."""
+    block, more = chunk.block, iter(rest)
+    some = sum(where is not None for _, _, where in chunk.penalties)
+    counts = (key.others, len(block.state_starts), some, CELLS if guarded else 0, 1, len(chunk.penalties))
+    others, states, ones, cells, (divisor,), coefficients = [tuple(islice(more, count)) for count in counts]
+    changing = (params, *states)
+    before = tuple(map(nd.copy, changing)) if guarded else ()
+    for other in others:
+        nd.addi(gradient, other)
+    if key.divide and block.segments[0].divided:
+        nd.divi(gradient, divisor)
+    left = iter(ones)
+    penalties = [
+        (penalty, coefficient if where is None else nd.multiply(next(left), coefficient))
+        for (penalty, _, where), coefficient in zip(chunk.penalties, coefficients, strict=True)
+    ]
+    for penalty, coefficient in penalties:
+        if not penalty.post_updater:
+            penalty.apply(params, gradient, scratch, coefficient)
+    updater: Any = block.updater
+    returned = updater.apply(gradient, states, scratch, tuple(more))
+    given = (None, gradient, *states, scratch)
+    if all(returned is not one for one in given) and nd.is_array(returned):
+        raise nd.ConfigurationError(  # nobody looks at it
+            f"{type(updater).__name__}: apply must turn gradient into the update in its own memory, got another "
+            "array returned. Write nd.assign(gradient, ...)."
+        )
+    for penalty, coefficient in penalties:
+        if penalty.post_updater:
+            penalty.apply(params, gradient, scratch, coefficient)
+    step = negative_gradient_step if block.segments[0].running else key.step
+    step(params, gradient, 1.0)
+    if guarded:
+        from .device_guard import protect  # which no host needs
+
+        protect(cells, changing, before, guarded == 2)

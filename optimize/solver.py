@@ -14,9 +14,8 @@ from nd.rules import INTEGER
 from nd.state import NOTHING
 
 from .api import ConvexOptimizer, Listener, Model, OptimizationConf, as_listeners, listens
-from .chunks import StepFunction
 from .solvers import OPTIMIZERS
-from .step import Gradients, StepResult
+from .step import Gradients, StepFunction, StepResult
 
 
 class OfModel:

@@ -2,7 +2,7 @@
 
 import nd
 from backends.cpu import numpy_backend
-from nn.step.step_input import StepInput
+from nn.step.worker import StepInput
 
 
 def workers_of(net, shape, training=True):

@@ -13,8 +13,8 @@ from optimize import Nesterovs
 
 ROOT = pathlib.Path(nd.__file__).parent.parent
 FLOORS = ("backends", "nd", "optimize", "nn")
-MOST_FILES = 31  # of a step: one is the network's engine, so that the network itself has only what its users need
-MOST_FILES_OF_FIT, MOST_FRAMES_OF_FIT = 35, 24  # with the loop around it
+MOST_FILES = 27  # of a step: one is the network's engine, so that the network itself has only what its users need
+MOST_FILES_OF_FIT, MOST_FRAMES_OF_FIT = 30, 23  # with the loop around it
 MOST_PAIRS = 5
 
 

@@ -1,7 +1,6 @@
 """Updates of flat vectors alone, without a network that has computed their gradient."""
 
-from optimize.chunks import negative_gradient_step
-from optimize.step import Gradients, StepResult
+from optimize.step import Gradients, StepResult, negative_gradient_step
 
 
 def result_of(updater, batch_size=None, more=()):

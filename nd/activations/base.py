@@ -11,11 +11,10 @@ from nd.arguments import Checked, argument_rules, converted, shown
 from nd.arrays import standard
 from nd.arrays.arithmetic import addi
 from nd.execution.workers import elementwise
-from nd.explaining import explained
 from nd.java_enums import Name, NameHolder, name_the_others
 from nd.java_names import Pair
 from nd.part import Part, into, refuse_returned, undefined
-from nd.state import state
+from nd.state import explained, state
 from nd.typing import Array
 
 from . import ACTIVATIONS

@@ -7,10 +7,9 @@ from typing import Annotated
 from backends.errors import DTypeError, ShapeError
 from nd.typing import Array
 
-from ..arguments import EVEN_NAN
-from ..explaining import explained, settled
-from ..state import state
-from .creation import as_array, is_array_like
+from ..arguments import EVEN_NAN, settled
+from ..state import explained, state
+from .creation import as_array, check_arrays, check_matrices, is_array_like
 
 Axis = int | tuple[int, ...] | None
 
@@ -248,12 +247,12 @@ def gemm(
     if not type(alpha) is type(beta) is float:
         alpha, beta = settled(gemm, alpha=alpha, beta=beta)
     backend = state.backend
-    backend.check_arrays("gemm", a, b, c)
+    check_arrays("gemm", a, b, c)
     if transpose_a:
         a = backend.transpose(a)
     if transpose_b:
         b = backend.transpose(b)
-    backend.check_matrices("gemm", a, b, c)
+    check_matrices("gemm", a, b, c)
     return backend.gemm(a, b, c, alpha, beta)
 
 
@@ -285,7 +284,7 @@ def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     [[[1.0]], [[4.0]]]
     """
     backend = state.backend
-    backend.check_arrays("batched_gemm", a, b, c)
+    check_arrays("batched_gemm", a, b, c)
     shapes = tuple(a.shape), tuple(b.shape)
     fits = a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1]
     if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
@@ -325,8 +324,8 @@ def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Arra
     if W_gradient is None:
         raise DTypeError("affine_gradients: W_gradient must be an array, got None. Make it with nd.zeros.")
     backend = state.backend
-    backend.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
-    backend.check_matrices("affine_gradients", backend.transpose(x), delta, W_gradient)
+    check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
+    check_matrices("affine_gradients", backend.transpose(x), delta, W_gradient)
     if b_gradient is not None and tuple(b_gradient.shape) != (delta.shape[1],):
         raise ShapeError(f"affine_gradients: b_gradient must be [{delta.shape[1]}], got {list(b_gradient.shape)}.")
     backend.affine_gradients(x, delta, W_gradient, b_gradient)

@@ -10,8 +10,8 @@ from backends.errors import ShapeError, check_choice, check_rank
 from backends.generic.window import Sizes, Window
 from nd.typing import Array
 
-from ..explaining import explained, settled
-from ..state import state
+from ..arguments import settled
+from ..state import explained, state
 
 Buffers = Callable[..., Array]
 Pair = tuple[int, int]

@@ -11,11 +11,10 @@ from backends.argument_checks import ARRAY_LIBRARIES
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array, HostArray
 
-from ..arguments import EVEN_NAN, Natural, checked
-from ..explaining import explained, settled
+from ..arguments import EVEN_NAN, Natural, checked, settled
 from ..intake import host_array, is_of_host
 from ..state import backend as current_backend
-from ..state import state
+from ..state import explained, state
 
 DType = Any
 """A name, or an object that has one: the dtype of an array, a class such as numpy.float64."""
@@ -343,6 +342,26 @@ def item(x: Array) -> float:
 def is_array(x: object) -> TypeGuard[Array]:
     """Tell whether `x` is an array of the current backend."""
     return state.backend.is_array(x)
+
+
+def check_arrays(who: str, a: Array, *arrays: Array | None) -> None:
+    """Raise DTypeError unless all are arrays of the current backend and of one dtype; None passes."""
+    is_array = state.backend.is_array
+    for array in (a, *arrays):
+        if array is not None and (not is_array(array) or array.dtype != a.dtype):
+            dtype = getattr(array, "dtype", type(array).__name__)
+            raise DTypeError(f"{who}: expected arrays of one dtype, got {dtype}. Make them with nd.create.")
+
+
+def check_matrices(who: str, a: Array, b: Array, c: Array | None) -> None:
+    """Raise ShapeError unless a @ b is defined and has the shape of `c`."""
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+        raise ShapeError(
+            f"{who}: the inner axes must agree, got {list(a.shape)} @ {list(b.shape)} "
+            "(after the transpositions asked for). Check transpose_a and transpose_b."
+        )
+    if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
+        raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
 
 
 @explained

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from backends.errors import DTypeError, check_rank, check_shape
 from backends.generic.embedding import NO_ROW as NO_ROW
 from backends.generic.embedding import check_host_indices
 from nd.typing import Array
 
-from ..explaining import explained, settled
-from ..state import state
+from ..arguments import settled
+from ..state import explained, state
+from .creation import check_arrays
+
+_INDEX_DTYPES = ("int32", "int64")
 
 
 @explained
@@ -50,8 +54,26 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows", out: Array |
     if type(who) is not str:
         settled(pull_rows, who=who)
     backend = state.backend
-    backend.check_lookup(who, table, indices, out)
+    _check_lookup(who, table, indices, out)
     return backend.pull_rows(table, indices, who, out)
+
+
+def _check_lookup(who: str, table: Array, indices: Array, out: Array | None = None) -> None:
+    """Raise DTypeError or ShapeError unless `indices` can be row numbers of a table, whose rows fit into `out`."""
+    backend = state.backend
+    for array in (table, indices):
+        if not backend.is_array(array):
+            raise DTypeError(f"{who}: expected arrays, got {type(array).__name__}. Make them with nd.create.")
+    if backend.dtype_name(indices) not in _INDEX_DTYPES:
+        raise DTypeError(
+            f"{who}: indices must be {' or '.join(_INDEX_DTYPES)}, got {backend.dtype_name(indices)}. "
+            "Convert them with nd.astype."
+        )
+    check_rank(f"{who}: table", table.shape, 2)
+    check_rank(f"{who}: indices", indices.shape, 1, "Flatten them with nd.reshape.")
+    if out is not None:
+        check_arrays(who, table, out)
+        check_shape(f"{who}: out", out.shape, (indices.shape[0], table.shape[1]))
 
 
 def check_indices(data: object, rows: int, who: str) -> None:
@@ -107,6 +129,9 @@ def scatter_add(table: Array, indices: Array, updates: Array) -> Array:
     [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]
     """
     backend = state.backend
-    backend.check_lookup("scatter_add", table, indices)
-    backend.check_updates("scatter_add", table, indices, updates)
+    _check_lookup("scatter_add", table, indices)
+    if backend.dtype_name(table) == "bool":
+        raise DTypeError("scatter_add: the table must hold numbers, got bool. Convert it with nd.astype.")
+    check_arrays("scatter_add", table, updates)
+    check_shape("scatter_add: updates", updates.shape, (indices.shape[0], table.shape[1]))
     return backend.scatter_add(table, indices, updates)

@@ -15,9 +15,8 @@ from nd.typing import Array
 
 from ..arguments import argument_names, checked, shown
 from ..arrays.creation import create_uninitialized
-from ..explaining import explained
 from ..random import get_random
-from ..state import Restoring, backend, computing, state, use_backend
+from ..state import Restoring, backend, computing, explained, state, use_backend
 from .workers import Buffers
 
 logger = logging.getLogger("nd")

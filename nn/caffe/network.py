@@ -14,7 +14,8 @@ from nd.typing import Array
 from optimize.step import StepResult
 
 from ..networks.network import Network
-from ..step.step_input import StepInput
+from ..step.sums import compute_sum
+from ..step.worker import StepInput
 from .configuration import CaffeConfiguration
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class CaffeNetwork(Network):
             guard.begin(self.random, drawn)
             statistics = [nd.copy(array) for array in self._statistics()]
             try:
-                result = self.engine.gradients.compute_sum(steps, iteration, self.epoch_count, on_forward)
+                result = compute_sum(self.engine.gradients, steps, iteration, self.epoch_count, on_forward)
                 self.engine.last = result = result._replace(divisor=divisor, known_score=None)
                 if on_gradient is not None:
                     on_gradient(result)

@@ -11,7 +11,7 @@ from nd.typing import Array
 
 from ..conf.nodes import Source
 from ..step.passes import Arrival, ForwardPass, WayBack
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from .assembly import LayerPlan
 from .recorded_forward import RecordedForward
 

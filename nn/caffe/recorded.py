@@ -13,7 +13,7 @@ from optimize.step import StepResult
 
 from ..conf.nodes import Source
 from ..step.node_calls import NodeArrays, NodeCalls
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from .assembly import AUTOMATIC
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from nd.typing import Array
 
 from ..conf.nodes import Source
 from ..step.propagation import Propagation
-from ..step.step_input import StepArrays, StepInput
+from ..step.worker import StepArrays, StepInput
 
 if TYPE_CHECKING:
     from .network import CaffeNetwork

@@ -14,9 +14,9 @@ from nd.checks import check_choice
 from nd.rules import SWITCH
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
-from optimize.chunks import STEP_FUNCTIONS
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
+from optimize.step import STEP_FUNCTIONS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.typing import Array
-from optimize.chunks import get_step_function
+from optimize.step import get_step_function
 
 from ..terms.enums import BackpropType
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from nd import ArgumentError, ConfigurationError, FormatError, NdError
 from nd.checks import check_choice
-from optimize.chunks import STEP_FUNCTIONS
 from optimize.solvers import OPTIMIZERS
+from optimize.step import STEP_FUNCTIONS
 
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network import NeuralNetConfiguration

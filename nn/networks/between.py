@@ -13,7 +13,7 @@ from nd.typing import Array
 
 from ..conf.nodes import Source, sources_of
 from ..step.passes import Arrival, ForwardPass, WayBack
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from ..terms.data_formats import inward, outward
 from .gradient import DefaultGradient
 from .intake import unmasked_inputs_of

@@ -19,8 +19,8 @@ from optimize.step import StepResult
 
 from ..layers.losses.output import OutputMixin
 from ..step.passes import ForwardPass
-from ..step.step_input import StepInput
 from ..step.vectors import copy_vector
+from ..step.worker import StepInput
 from ..terms.data_formats import outward
 from .engine import Engine, shared_vector
 from .history import History
@@ -247,8 +247,13 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             from .around_nodes import calls_around  # which few programs need
 
             show = calls_around(self, show)
-        compute = engine.gradients.compute if isinstance(step, StepInput) else engine.gradients.compute_sum
-        engine.last = result = compute(step, iteration, epoch, show)  # type: ignore[arg-type]
+        if isinstance(step, StepInput):
+            result = engine.gradients.compute(step, iteration, epoch, show)
+        else:
+            from ..step.sums import compute_sum  # which fit does not need
+
+            result = compute_sum(engine.gradients, step, iteration, epoch, show)
+        engine.last = result
         if listeners:
             self._show_gradient()
         return result

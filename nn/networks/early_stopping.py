@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from nd.typing import Array
 
     from .history import History
+    from .minibatch import FitSettings
     from .network import Network
     from .progress import Progress
-    from .training_data import FitSettings
 
 
 class BestEpoch:

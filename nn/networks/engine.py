@@ -18,9 +18,8 @@ from optimize.step import StepResult
 from ..step.masks import masks_behind
 from ..step.predictions import OutputComputer
 from ..step.shared_nodes import SharedNodes
-from ..step.step_input import StepInput
 from ..step.vectors import FlatVectors, copy_vector
-from ..step.worker import GradientComputer
+from ..step.worker import GradientComputer, StepInput
 from ..terms.data_formats import outward
 from ..terms.enums import BackpropType
 from .class_labels import ClassLabels, formed_by

@@ -9,7 +9,7 @@ import nd
 from nd.dataset.class_labels import host_labels
 
 if TYPE_CHECKING:
-    from .training_data import FitSettings
+    from .minibatch import FitSettings
 
 _ROUNDING = 1e-9  # rows that a product of a count and a fraction may be off
 

@@ -13,14 +13,12 @@ from nd.java_names import Pair
 from nd.state import Restoring
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
-from optimize.chunks import update_alone
-from optimize.step import StepResult
+from optimize.step import StepResult, update_alone
 
 from ..conf.nodes import Source
 from ..step.nodes import NETWORK_INPUT
 from ..step.propagation import loss_mask
-from ..step.step_input import StepInput
-from ..step.worker import copied
+from ..step.worker import StepInput, copied
 from ..terms.data_formats import inward, outward
 from .gradient import DefaultGradient
 from .inference import Inference

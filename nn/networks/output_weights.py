@@ -1,4 +1,4 @@
-"""Weights that fit is given: of the losses of outputs, and of classes."""
+"""Weights that fit is given: of the losses of outputs, of classes, and of examples."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import nd
 from nd.arguments import NonNegative, converted, shown
 from nd.checks import check_choice
 from nd.dataset.class_labels import host_labels
-from nd.dataset.example_weights import balanced_weights
+from nd.dataset.example_weights import balanced_weights, weighted_mask, weights_of_classes, weights_of_examples
 from nd.rules import rule_of
 
-from ..terms.data_formats import inward
+from ..terms.data_formats import inward, outward
 
 if TYPE_CHECKING:
     from .network import Network
 
 _WEIGHT: Any = rule_of(NonNegative)
+ClassWeights = list[list[float] | None]
+"""For every output the weights of its classes, None where they all count alike."""
 
 
 def output_names(network: Network) -> list[str]:
@@ -47,7 +49,7 @@ def loss_weights(network: Network, given: Mapping[str, float] | Sequence[float])
     return tuple(given)
 
 
-def class_weights(network: Network, given: Any, data: object = None) -> list[list[float] | None]:
+def class_weights(network: Network, given: Any, data: object = None) -> ClassWeights:
     """Return for every output the weights of its classes; None where they all count alike.
 
     Parameters
@@ -99,3 +101,37 @@ def _of_output(network: Network, output: int, given: Any, data: Any) -> list[flo
     labels = inward(host_labels(classes.formed(parts.labels[output])), data_format)
     mask = inward(parts.labels_masks[output], data_format) if parts.labels_masks else None
     return balanced_weights("fit: class_weight='balanced'", labels, mask, classes.classes)
+
+
+def weighted(
+    network: Network, who: str, batch: Any, class_weights: ClassWeights | None, sample_weight: object = None
+) -> Any:
+    """Return a minibatch with weights of its examples in the masks of its labels.
+
+    Raises
+    ------
+    ShapeError, DataError, DTypeError, ConfigurationError
+        They do not fit, or there are no labels.
+    """
+    parts = batch.multi
+    if not parts.labels:
+        raise nd.DataError(f"{who}: weights need labels, got none.")
+    masked = any(mask is not None for mask in parts.features_masks)
+    reached = network.engine.masks_of_outputs(batch) if masked else None
+    masks = []
+    for number, given in enumerate(parts.labels):
+        mask = parts.labels_masks[number] if parts.labels_masks else None
+        of_classes = class_weights[number] if class_weights is not None else None
+        if of_classes is None and sample_weight is None:
+            masks.append(mask)
+            continue
+        data_format = network.conf.formats.outputs[number]
+        labels = inward(host_labels(network.classes_of[number].formed(given)), data_format)
+        weights: Any = 1.0 if of_classes is None else weights_of_classes(labels, of_classes)
+        if sample_weight is not None:
+            weights = weights * weights_of_examples(f"{who}: sample_weight", sample_weight, labels.shape)
+        if mask is None and reached is not None:  # which would reach the loss by itself
+            mask = reached[number]
+        mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)
+        masks.append(outward(mask, data_format))
+    return batch.with_groups(labels_masks=masks)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .history import History
-from .training_data import weighted
+from .output_weights import weighted
 
 if TYPE_CHECKING:
     from .network import Network

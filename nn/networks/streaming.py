@@ -11,7 +11,7 @@ from nd.checks import describe_shape
 from nd.state import Restoring
 from nd.typing import Array
 
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from ..terms.data_formats import outward
 from .core import NetworkCore
 from .features_check import FeaturesCheck

@@ -19,14 +19,14 @@ from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
 from ..conf.network import JAVAS_DEFAULT
-from ..step.step_input import StepInput
+from ..step.worker import StepInput
 from ..terms.enums import BackpropType, OptimizationAlgorithm
 from .core import NetworkCore
 from .history import History
 from .intake import masked, minibatch
+from .minibatch import FitSettings
 from .progress import second_call
 from .training import Training
-from .training_data import FitSettings
 
 if TYPE_CHECKING:
     from .own_loop import OwnLoop

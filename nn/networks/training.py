@@ -20,8 +20,8 @@ from nd.state import Restoring, in_force
 from optimize import Listener, ProgressBarListener
 
 from .history import History
+from .minibatch import FitSettings, training_data
 from .progress import Draws, Progress
-from .training_data import FitSettings, training_data, weighted
 
 if TYPE_CHECKING:
     from optimize.api import ConvexOptimizer
@@ -369,8 +369,7 @@ class Training:
 
     def _fit_batches(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> bool:
         """Train on the rest of an epoch; tell whether its last minibatch was reached."""
-        network, weights = self.network, self._data.class_weights
-        engine = network.engine
+        network, engine = self.network, self.network.engine
         while True:
             asked = time.perf_counter()
             if not source.has_next():
@@ -382,8 +381,6 @@ class Training:
                 network._check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             batch = engine.formed(batch, "fit", learn=not network.iteration_count)
-            if weights is not None:
-                batch = weighted(network, "fit", batch, weights)
-            self._train_on(batch, optimizer)
+            self._train_on(self._data.weighted(network, batch), optimizer)
             position, self._draws.before = position_of(source), None
             self._before, self._began, self._segment = position, network.iteration_count, 0

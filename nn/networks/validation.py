@@ -15,14 +15,14 @@ from nd.typing import Array
 
 from .inference import naming_nan
 from .intake import iterator_of, paired
-from .training_data import weighted
+from .output_weights import weighted
 
 if TYPE_CHECKING:
     from .held_out import HeldOut
     from .history import History
     from .metrics import Metrics
+    from .minibatch import FitSettings
     from .network import Network
-    from .training_data import FitSettings
 
 
 class Validation:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .nodes import Node
     from .passes import ForwardPass
     from .propagation import Propagation
-    from .step_input import StepInput
-    from .worker import Part, Run, Worker
+    from .worker import Part, Run, StepInput, Worker
 
 Several = tuple[Array | None, ...]
 
@@ -50,15 +49,18 @@ class NodeCalls:
 
     Parameters
     ----------
-    hear : callable (hook, number, NodeArrays)
+    hear : callable (hook, number, NodeArrays), optional
         Called in this thread. What it draws comes from a copy of the step's generator.
     hooks : collection of str
         ``"before_forward"``, ``"after_forward"``, ``"before_backward"``, ``"after_backward"``: those to call.
     on_forward : callable, optional
-        Called with all activations between forward and backward.
+        Called with all activations between forward and backward. Where it is all that is called, parts run through all
+        nodes at once, and go back one after the other.
     """
 
-    def __init__(self, hear: Hear, hooks: Collection[str], on_forward: OnForward | None = None) -> None:
+    def __init__(
+        self, hear: Hear | None = None, hooks: Collection[str] = (), on_forward: OnForward | None = None
+    ) -> None:
         self._hear, self.hooks, self._on_forward = hear, frozenset(hooks), on_forward
         self.goes_everywhere = bool(self.hooks & {"before_backward", "after_backward"})
 
@@ -85,7 +87,7 @@ class NodeCalls:
 
     def call(self, hook: str, number: int, inputs: Sequence[Several], outputs: Sequence[Several]) -> None:
         """Call, if somebody hears it, with copies of what there is of every part, joined."""
-        if hook not in self.hooks:
+        if hook not in self.hooks or self._hear is None:
             return
         with computing(nd.backend()):
             arrays = NodeArrays(_whole(inputs), _whole(outputs))
@@ -130,11 +132,14 @@ class _Walk:
         self._numbers = {node.name: number for number, node in enumerate(self._parts[0].conf.nodes)}
 
     def go(self) -> None:
-        """Go there and back."""
-        self._each(_PartAtWork.begin)
-        for number, node in enumerate(self._nodes):
+        """Go there and, where somebody is called on the way back, back."""
+        node_by_node = bool(self._calls.hooks)
+        self._each(_PartAtWork.begin, 0 if node_by_node else len(self._nodes))
+        for number, node in enumerate(self._nodes if node_by_node else ()):
             self._forward(number, node)
         self._calls(self._step.features, list(joined([tuple(part.shown) for part in self._parts])))
+        if not self._calls.goes_everywhere:
+            return
         self._each(_PartAtWork.turn_round)
         for number, node in reversed(list(enumerate(self._nodes))):
             self._backward(number, node)
@@ -189,8 +194,9 @@ class _PartAtWork:
     """A part of a minibatch on its way."""
 
     def __init__(self, worker: Worker, place: int, part: Part, calls: NodeCalls) -> None:
-        self._worker, self._part = worker, part
-        self.propagation: Propagation = worker.looked_at(place, apart=not part.alone)
+        self._worker, self._part, self._went_back = worker, part, calls.goes_everywhere
+        apart = self._went_back and not part.alone
+        self.propagation: Propagation = worker.looked_at(place, apart)
         self.conf = worker._shared.conf
         self._random: Random = part.random or nd.random.get_random()  # which a listener may take out of force
         self._keeping = _Hearing(self.propagation.nodes, worker._shared.keeps, calls.goes_everywhere)
@@ -202,11 +208,13 @@ class _PartAtWork:
         self.between: Array | None = None
         """dL/d(activations) between two nodes that run as one."""
 
-    def begin(self) -> None:
-        """Bring the features."""
-        with computing(nd.backend()):
+    def begin(self, stop: int) -> None:
+        """Bring the features, and run the nodes before `stop`."""
+        with InForce(None, self._random), computing(nd.backend()):
             self._step = self._part.step.with_arrays(in_order(self._part.step.arrays))
-            self._passed: ForwardPass = self.propagation.forward(self._step, stop=0)
+            self._passed: ForwardPass = self.propagation.forward(
+                self._step, stop=stop, meeting=self._part.seat, shown=self.shown, keeping=self._keeping
+            )
 
     def inputs_of(self, node: Node) -> Several:
         """Return what comes into a node."""
@@ -243,11 +251,13 @@ class _PartAtWork:
     def backward(self, number: int) -> None:
         """Take back what has come to a node."""
         self._keeping.belows = (None,) * len(self.propagation.nodes[number].inputs)
-        span: dict[str, Any] = {"start": number + 1, "stop": number, "on_final": self._on_final}
+        self._back(number + 1, number)
+
+    def _back(self, start: int, stop: int) -> None:
+        """Go back from node start - 1 to stop."""
+        span: dict[str, Any] = {"start": start, "stop": stop, "on_final": self._on_final, "keeping": self._keeping}
         with computing(nd.backend()):
-            self._waiting = self.propagation.backward(
-                self._passed, self._deltas, self._waiting, keeping=self._keeping, **span
-            )
+            self._waiting = self.propagation.backward(self._passed, self._deltas, self._waiting, **span)
 
     @property
     def belows(self) -> Several:
@@ -255,8 +265,11 @@ class _PartAtWork:
         return self._keeping.belows
 
     def handed_over(self) -> Pass:
-        """Put the gradient where the worker's is; return what there is beside it."""
-        if not self._part.alone:
+        """Leave the gradient where the worker's is; return what there is beside it."""
+        if not self._went_back:
+            self.turn_round()
+            self._back(len(self.propagation.nodes), 0)
+        elif not self._part.alone:
             nd.assign(self._worker.gradient, self.propagation.gradient)
         evidence = self._worker.observed(self._loss) if self._part.alone else None
         return Pass(self._loss, evidence, self._passed.state, self._keeping.result())

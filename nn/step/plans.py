@@ -10,10 +10,10 @@ import nd
 
 from ..conf.activation_memory import Keeping, check_activations
 from ..conf.work import work_of
-from .step_input import StepInput
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration, NodeTypes
+    from .worker import StepInput
 
 MOST_PLANS = 1000  # keys that are remembered
 

@@ -13,8 +13,7 @@ from ..conf.activation_memory import Keeping
 from ..conf.work import FORWARD_ONLY
 from .plans import Plans
 from .shared_nodes import SharedNodes, State
-from .step_input import Arrays, StepArrays, StepInput
-from .worker import Worker, copied, joined
+from .worker import Arrays, StepArrays, StepInput, Worker, copied, joined
 
 
 class Outputs(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..layers.runtime import Kept
     from ..terms.params import ParamLayout
     from .keeping import Keeping
-    from .step_input import Arrays, StepInput
+    from .worker import Arrays, StepInput
 
 OnFinal = Callable[[int, int], object]
 """Called with first and last element, behind it, of a stretch of the gradient that this pass writes no more."""

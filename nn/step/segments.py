@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nd.typing import Array
 
-from .step_input import WHOLE, Arrays, Masks, StepArrays, StepInput, Truncation
+from .worker import WHOLE, Arrays, Masks, StepArrays, StepInput, Truncation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration

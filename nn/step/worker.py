@@ -1,31 +1,158 @@
-"""Workers, the nodes of a network at work for one thread each, and the division of minibatches among them."""
+"""The input of a step, and what computes it: workers, the nodes of a network at work for one thread each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
-from itertools import chain
-from itertools import count as counted
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
-from nd.arguments import shown
-from nd.execution.recording import in_order, mapped, noted
+from nd.execution.recording import mapped, noted
 from nd.random import Random
 from nd.state import InForce, computing
 from nd.typing import Array
 from optimize.step import NOTHING_KEPT, StepResult
 
 from ..conf.work import FORWARD_AND_BACKWARD
+from ..terms.shard import Shard
 from .plans import Plans
 from .propagation import OnFinal, Propagation
-from .step_input import Arrays, StepArrays, StepInput
 
 if TYPE_CHECKING:
     from .keeping import KeptArrays
-    from .pass_memory import PassMemory
     from .shared_nodes import SharedNodes, State
+
+Arrays = tuple[Array, ...]
+Masks = tuple[Array | None, ...]
+
+
+class Truncation(NamedTuple):
+    """How the way back goes through a segment of series in layers with a state; see `Context`. By default all of it."""
+
+    restarts: bool = False
+    back_length: int | None = None
+
+
+MOST_SHARDS = 256
+WHOLE = Truncation()
+
+
+class StepArrays(NamedTuple):
+    """Everything whose numbers change from step to step; see `StepInput`."""
+
+    features: Arrays
+    labels: Arrays
+    features_masks: Masks
+    labels_masks: Masks
+    state: Arrays
+
+
+class StepInput:
+    """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
+
+    Parameters
+    ----------
+    features, labels : tuple of array
+        Of every input and of every output of the network; no labels for a prediction.
+    features_masks, labels_masks : tuple of array or None
+        Of every input and of every output; without them there are none.
+    state : tuple of array ``[N, ...]``
+        Carried by layers from the segment before.
+    truncation : Truncation
+        Of the way back.
+    loss_weights : tuple of float
+        For every output what its loss is multiplied by; none for 1.
+    shards : int
+        Into how many the examples are cut, whatever computes them; 0 for as many parts as are fast.
+    shard : Shard, optional
+        Where these examples lie in the minibatch whose random numbers they share.
+    share : float, optional
+        The part of the minibatch that these examples are; None where no node asks for it.
+
+    Attributes
+    ----------
+    examples : int
+        N: rows of the first labels, of which networks that stack inputs have more; without them of features.
+    key : tuple
+        Shapes of everything, the truncation and the weights of losses: steps of one key take the same operations.
+    """
+
+    __slots__ = (
+        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "shard",
+        "shards", "share", "state", "truncation",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        features: Arrays,
+        labels: Arrays = (),
+        features_masks: Masks = (),
+        labels_masks: Masks = (),
+        state: Arrays = (),
+        truncation: Truncation = WHOLE,
+        loss_weights: tuple[float, ...] = (),
+        shards: int = 0,
+        shard: Shard | None = None,
+        share: float | None = None,
+    ) -> None:
+        features_masks, labels_masks = features_masks or (None,) * len(features), labels_masks or (None,) * len(labels)
+        self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
+        self.features_masks, self.labels_masks, self.loss_weights = features_masks, labels_masks, loss_weights
+        self.shards, self.shard, self.share = shards, shard, share
+        self.arrays = StepArrays(features, labels, features_masks, labels_masks, state)
+        self.examples: int = (labels or features)[0].shape[0]
+        every = (*features, *labels, *features_masks, *labels_masks, *state)
+        self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in every])
+        if truncation is not WHOLE or loss_weights or shard is not None or share is not None:
+            self.key = (*self.key, truncation, loss_weights, shard, share)
+
+    def labels_mask(self, output: int) -> Array | None:
+        """Return the mask of an output's labels, None for none."""
+        return self.labels_masks[output] if self.labels_masks else None
+
+    def with_arrays(self, arrays: StepArrays, **others: Any) -> StepInput:
+        """Return the same with others in the place of `arrays`, or of what has these names."""
+        names = ("truncation", "loss_weights", "shards", "shard", "share")
+        return StepInput(*arrays, **({name: getattr(self, name) for name in names} | others))
+
+    def with_state(self, state: Arrays) -> StepInput:
+        """Return the same with another state."""
+        return self.with_arrays(self.arrays._replace(state=state))
+
+    def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
+        """Return the same with other weights of the outputs' losses."""
+        return self.with_arrays(self.arrays, loss_weights=weights)
+
+    def in_shards(self, shards: int) -> StepInput:
+        """Return the same, cut into so many shards when it is computed.
+
+        Raises
+        ------
+        SizeError
+            They are more than `MOST_SHARDS`.
+        """
+        if shards > MOST_SHARDS:
+            raise nd.SizeError(
+                f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
+                "As many as threads will ever compute are enough."
+            )
+        return self if shards == self.shards else self.with_arrays(self.arrays, shards=shards)
+
+    def shard_of(self, rows: slice, draws: bool) -> StepInput:
+        """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
+        part = self.part(rows)
+        shard = Shard(rows.start, rows.stop - rows.start, self.examples) if draws else None
+        return part.with_arrays(part.arrays, shards=0, shard=shard)
+
+    def part(self, rows: slice) -> StepInput:
+        """Return views of some of the examples."""
+        if rows.start == 0 and rows.stop == self.examples:
+            return self
+        arrays: StepArrays = mapped(lambda x: None if x is None else x[rows, ...], self.arrays)
+        share = None if self.share is None else self.share * (rows.stop - rows.start) / self.examples
+        return self.with_arrays(arrays, share=share)
+
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
 """Called with features and the activations of every layer and vertex, of all examples, between forward and backward."""
@@ -90,49 +217,19 @@ class Worker:
 
     def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        propagation = self.propagation()
-        return self._forward(propagation, part, arrays, propagation.pass_memory())()
-
-    def _forward(
-        self,
-        propagation: Propagation,
-        part: Part,
-        arrays: StepArrays,
-        memory: PassMemory | None = None,
-        shown: list[Array] | None = None,
-    ) -> Run:
-        """Go through the nodes; return what goes back."""
-        shared, step, keeping = self._shared, part.step.with_arrays(arrays), None
+        shared, step, keeping, propagation = self._shared, part.step.with_arrays(arrays), None, self.propagation()
+        memory = propagation.pass_memory()
         if shared.keeps:
             from .keeping import Keeping  # which few programs need
 
             keeping = Keeping(propagation.nodes, shared.keeps)
-        passed = propagation.forward(step, memory=memory, meeting=part.seat, shown=shown, keeping=keeping)
-
-        def backward() -> Pass:
-            loss, deltas, epsilons = propagation.losses_of(step, passed)
-            if memory is not None:
-                memory.keep((loss, *passed.state))
-            propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self.hearing(part), keeping=keeping)
-            evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
-            return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
-
-        return backward
-
-    def half_way(self, place: int, part: Part) -> tuple[Arrays, Run]:
-        """Run a part forward, unrecorded, as a step does; return all activations, and what goes back.
-
-        The activations, of every layer and vertex, stay until another part comes to that place.
-        """
-        shown: list[Array] = []
-        with InForce(None, part.random), computing(nd.backend()):
-            back = self._forward(self.looked_at(place), part, in_order(part.step.arrays), shown=shown)
-
-        def backward() -> Pass:
-            with computing(nd.backend()):
-                return back()
-
-        return tuple(shown), backward
+        passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
+        loss, deltas, epsilons = propagation.losses_of(step, passed)
+        if memory is not None:
+            memory.keep((loss, *passed.state))
+        propagation.backward(passed, deltas, epsilons, memory=memory, on_final=self.hearing(part), keeping=keeping)
+        evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
+        return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
 
     def looked_at(self, place: int, apart: bool = False) -> Propagation:
         """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
@@ -151,21 +248,6 @@ class Worker:
         if stop > start and hear is not None:
             noted(partial(hear, self.number, start, stop))
 
-    def total(self, runs: Sequence[Run]) -> Pass:
-        """Run parts one after the other, and add them up: the gradient is then this worker's."""
-        if len(runs) == 1:
-            return runs[0]()
-        passes, total = [], self.aside(0)
-        for number, run in enumerate(runs, 1):
-            passes.append(copied(run()))
-            if number == 1:
-                nd.assign(total, self.gradient)
-            else:
-                nd.add(total, self.gradient, self.gradient if number == len(runs) else total)
-        self.final(0, self.gradient.shape[0])
-        of_all = sum_of(passes)
-        return of_all._replace(evidence=self.observed(of_all.loss))
-
     def observed(self, loss: Array) -> tuple[Array, ...]:
         """Return what the guard sees in a loss and this worker's gradient."""
         with computing(nd.backend()):
@@ -176,13 +258,6 @@ class Worker:
         while len(self._aside) <= level:
             self._aside.append(nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient)))
         return self._aside[level]
-
-
-def sum_of(passes: Sequence[Pass]) -> Pass:
-    """Return what several passes give beside their gradients as that of one; losses are added one after the other."""
-    losses, evidence, states, kept = zip(*passes, strict=True)
-    seen = () if None in evidence else tuple(chain(*evidence))
-    return Pass(reduce(add, losses), seen, joined(states), joined(kept))
 
 
 def copied(nested: object) -> Any:
@@ -215,7 +290,7 @@ class GradientComputer:
         self._meeting = cache(nd.meeting)  # recordings hold its seats
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
-        self._total: Array | None = None  # of the gradients of several minibatches
+        self.total: Array | None = None  # of the gradients of several minibatches
         self._twins: dict[object, Random] = {}
 
     def forget(self) -> None:
@@ -233,7 +308,7 @@ class GradientComputer:
         plan, guard, keeps = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard, shared.keeps
         more: Arrays = ()
         if step.shards:
-            from .shards import compute_in_shards  # for whom bits must not depend on threads
+            from .sums import compute_in_shards  # for whom bits must not depend on threads
 
             penalty = guard.penalty(iteration, epoch)
             loss, evidence, state, kept = compute_in_shards(self, step, on_forward)
@@ -241,74 +316,15 @@ class GradientComputer:
             penalty = guard.penalty(iteration, epoch)
             ((loss, evidence, state, kept),) = nd.run_tasks([self.workers[0].task(Part(step))], plan.light)
         else:
-            (loss, evidence, state, kept), more, penalty = self._shares(step, plan, (iteration, epoch), on_forward)
+            from .sums import compute_in_shares  # which one worker does not need
+
+            computed, more, penalty = compute_in_shares(self, step, plan, (iteration, epoch), on_forward)
+            loss, evidence, state, kept = computed
         number = vectors.gradients.written(more, evidence)
         divisor = step.examples if self._averaged else 1
         score = guard.score(loss, penalty, divisor)
         named = dict(zip(keeps, kept, strict=True)) if kept else NOTHING_KEPT
         return StepResult(loss, penalty, step.examples, vectors.gradients, divisor, state, score, named, number)
-
-    def compute_sum(
-        self, steps: Sequence[StepInput], iteration: int, epoch: int, on_forward: OnForward | None = None
-    ) -> StepResult:
-        """Compute several minibatches, one after the other, and add up their gradients and losses.
-
-        Layers write their gradients outright: what they have written is added, as a flat vector. The penalties count
-        once.
-
-        Raises
-        ------
-        DTypeError
-            They are none, or something else.
-        """
-        if not isinstance(steps, Sequence) or not steps or not all(isinstance(step, StepInput) for step in steps):
-            raise nd.DTypeError(
-                f"compute_gradient_and_score: step must be a StepInput, or several, got {shown(steps)}. Make one with "
-                "net.step_input(data)."
-            )
-        if len(steps) == 1:
-            return self.compute(steps[0], iteration, epoch, on_forward)
-        shared, vectors, losses, hears = self.shared, self.shared.vectors, [], self.shared.on_final
-        if self._total is None:
-            self._total = nd.create_uninitialized(*self.workers[0].gradient.shape, dtype=shared.dtype)
-        shared.on_final = None  # of one minibatch no stretch is final
-        try:
-            for number, step in enumerate(steps):
-                result = self.compute(step, iteration, epoch, on_forward)
-                losses.append(nd.copy(result.loss))
-                gradient = vectors.gradients.whole()
-                with computing(nd.backend()):
-                    nd.addi(self._total, gradient) if number else nd.assign(self._total, gradient)
-        finally:
-            shared.on_final = hears
-        with computing(nd.backend()):
-            nd.assign(vectors.gradients.whole(), self._total)
-            loss = sum(losses[1:], losses[0])
-        self.workers[0].final(0, gradient.shape[0])
-        examples = sum(step.examples for step in steps)
-        divisor = examples if self._averaged else 1
-        score = vectors.guard.score(loss, result.penalty, divisor)
-        return result._replace(loss=loss, examples=examples, divisor=divisor, known_score=score)
-
-    def _shares(
-        self, step: StepInput, plan: nd.WorkPlan, counts: tuple[int, int], on_forward: OnForward | None
-    ) -> tuple[Pass, tuple[Array, ...], Array | float]:
-        """Let every worker compute its share; return what is beside the gradient, further gradients, the penalties."""
-        count, vectors = len(plan.workers), self.shared.vectors
-        workers, (meeting, seats) = self.workers_for(count), self.meeting_of(count)
-        parts = [
-            [Part(step.part(rows), seat, len(own) == 1) for rows in own]
-            for own, seat in zip(plan.workers, seats, strict=True)
-        ]
-        runs: Any = self.runs(workers, parts, meeting, on_forward, step)
-
-        def share(number: int) -> tuple[Pass, Array | float]:
-            own = vectors.penalty_sum.share(*counts, number, count) if count > 1 else vectors.guard.penalty(*counts)
-            return workers[number].total(runs[number]), own
-
-        computed = nd.run_tasks([partial(share, number) for number in range(count)], plan.light, meeting)
-        more = tuple(worker.gradient for worker in workers[1:])
-        return sum_of([one for one, _ in computed]), more, reduce(add, [penalty for _, penalty in computed])
 
     def runs(
         self,
@@ -318,26 +334,16 @@ class GradientComputer:
         on_forward: OnForward | None,
         step: StepInput,
     ) -> list[list[Run | None]]:
-        """Return what computes every part; where somebody looks, from half way on, with all activations shown."""
-        if on_forward is None:
-            return [
-                [None if part is None else worker.task(part) for part in own]
-                for worker, own in zip(workers, parts, strict=True)
-            ]
-        from .node_calls import NodeCalls  # which few programs need
+        """Return what computes every part; where somebody looks, what is left of it once all have been looked at."""
+        if on_forward is not None:
+            from .node_calls import NodeCalls  # which few programs need
 
-        if isinstance(on_forward, NodeCalls):
-            return on_forward.runs(workers, parts, meeting, step)
-
-        def forward(worker: Worker, own: Sequence[Part | None]) -> list[tuple[Arrays, Run] | None]:
-            places = counted()
-            return [None if part is None else worker.half_way(next(places), part) for part in own]
-
-        tasks = [partial(forward, worker, own) for worker, own in zip(workers, parts, strict=True)]
-        half_ways = nd.run_tasks(tasks, False, meeting, undivided=True)
-        activations = [half_way[0] for own in half_ways for half_way in own if half_way is not None]
-        on_forward(step.features, list(joined(activations)))
-        return [[None if half_way is None else half_way[1] for half_way in own] for own in half_ways]
+            calls = on_forward if isinstance(on_forward, NodeCalls) else NodeCalls(on_forward=on_forward)
+            return calls.runs(workers, parts, meeting, step)
+        return [
+            [None if part is None else worker.task(part) for part in own]
+            for worker, own in zip(workers, parts, strict=True)
+        ]
 
     def twin_of(self, generator: Random, key: object) -> Random:
         """Return a generator in the same state: one object for a key, as recordings know whose draws they hold."""

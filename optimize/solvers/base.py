@@ -14,10 +14,9 @@ from nd.interrupts import Held
 from nd.typing import Array
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
-from ..chunks import get_step_function
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
-from ..step import StepResult, refused
+from ..step import StepResult, get_step_function, refused
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd, Updater
 

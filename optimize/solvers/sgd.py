@@ -10,9 +10,8 @@ from nd.arguments import checked
 from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
-from ..chunks import get_step_function
 from ..solver import OfModel
-from ..step import StepResult
+from ..step import StepResult, get_step_function
 
 if TYPE_CHECKING:
     from ..earlystopping.api import EarlyStoppingModel

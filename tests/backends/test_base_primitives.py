@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import nd
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, DTypeError, ShapeError
 from tests.cells import every_row
@@ -334,10 +335,13 @@ def test_data_that_are_no_numbers_are_refused(any_backend, data):
 
 def test_matrices_that_do_not_fit_are_refused(any_backend):
     a, b = any_backend.full((2, 3), 1.0, "float32"), any_backend.full((4, 2), 1.0, "float32")
-    with pytest.raises(ShapeError, match=r"gemm: the inner axes must agree, got \[2, 3\] @ \[4, 2\]"):
-        any_backend.check_matrices("gemm", a, b, None)
-    with pytest.raises(ShapeError, match=r"gemm: c must be \[4, 3\], got \[2, 3\]"):
-        any_backend.check_matrices("gemm", b, a, a)
+    with (
+        nd.use_backend(any_backend),
+        pytest.raises(ShapeError, match=r"gemm: the inner axes must agree, got \[2, 3\] @ \[4, 2\]"),
+    ):
+        nd.gemm(a, b)
+    with nd.use_backend(any_backend), pytest.raises(ShapeError, match=r"gemm: c must be \[4, 3\], got \[2, 3\]"):
+        nd.gemm(b, a, a)
 
 
 def test_describe_and_synchronize(any_backend):

@@ -7,7 +7,7 @@ import pytest
 
 import nd
 from backends.errors import BackendError
-from nd.explaining import TAKES_OTHERS
+from nd.state import TAKES_OTHERS
 from tests.fuzz.api.probing import Probe, quiet
 from tests.stand_ins import make_backend
 

@@ -22,7 +22,7 @@ from nn import (
 )
 from nn.terms.dropout import Dropout
 from optimize import CollectScoresListener, Nesterovs
-from optimize.chunks import negative_gradient_step
+from optimize.step import negative_gradient_step
 from tests.cuda_on_host.calls import on_host
 from tests.stand_ins import make_backend
 from tests.test_java_reference import lenet

@@ -81,7 +81,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "PREPROCESSORS": ("nn/terms/preprocessors.py", "nn/terms/", "InputPreProcessor"),
     "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
-    "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),
+    "STEP_FUNCTIONS": ("optimize/step.py", "optimize/step.py", "_step"),
     "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
     "VERTICES": ("nn/vertices/__init__.py", "nn/vertices", "VertexConf"),
     "WEIGHT_NOISES": ("nn/terms/weight_noise.py", "nn/terms/weight_noise.py", "IWeightNoise"),

@@ -23,12 +23,12 @@ from nn.terms.dropout import DROPOUTS, IDropout
 from nn.terms.weight_noise import WEIGHT_NOISES, IWeightNoise
 from nn.terms.weights import WEIGHT_INITS
 from optimize import LayerConstraint, Regularization, Schedule, Updater, WeightDecay
-from optimize.chunks import STEP_FUNCTIONS
 from optimize.constraints import CONSTRAINTS
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.regularization import REGULARIZATIONS
 from optimize.schedules import SCHEDULES
 from optimize.solvers import OPTIMIZERS
+from optimize.step import STEP_FUNCTIONS
 from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 

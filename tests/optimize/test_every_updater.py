@@ -28,7 +28,7 @@ from optimize import (
     get_updater,
 )
 from optimize import updaters as package
-from optimize.chunks import negative_gradient_step
+from optimize.step import negative_gradient_step
 from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
 from tests.cells import every_row

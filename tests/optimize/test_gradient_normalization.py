@@ -6,8 +6,8 @@ import pytest
 import nd
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import L2Regularization, NetworkUpdater, NoOp, Segment, Sgd
-from optimize.chunks import negative_gradient_step
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS, NormalizedLayer, check_gradient_normalization
+from optimize.step import negative_gradient_step
 from tests.cells import every_row
 from tests.stand_ins import TOLERANCE
 from tests.updates import run_update

@@ -17,7 +17,7 @@ from optimize import (
     Segment,
     Sgd,
 )
-from optimize.chunks import negative_gradient_step
+from optimize.step import negative_gradient_step
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
 from tests.updates import run_update

@@ -5,8 +5,8 @@ import pytest
 
 import nd
 from optimize import Adam, L2Regularization, NetworkUpdater, NoOp, Segment, Sgd
-from optimize.chunks import STEP_FUNCTIONS
 from optimize.gradient_normalization import NormalizedLayer
+from optimize.step import STEP_FUNCTIONS
 from tests.stand_ins import TOLERANCE
 from tests.updates import run_update
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import nd
-from optimize.chunks import STEP_FUNCTIONS, get_step_function
+from optimize.step import STEP_FUNCTIONS, get_step_function
 from tests.stand_ins import TOLERANCE, as_input
 
 PARAMS, DIRECTION = [1.0, -2.0, 0.0], [0.5, 4.0, -1.0]

@@ -16,8 +16,8 @@ from optimize import (
     Sgd,
     WeightDecay,
 )
-from optimize.chunks import negative_gradient_step
 from optimize.regularization import penalty_sum
+from optimize.step import negative_gradient_step
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import replanned
 from tests.updates import run_update

@@ -16,8 +16,8 @@ from nd.losses import LOSSES, Loss
 from nn import DenseLayer, InputType, MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration, RnnOutputLayer
 from nn.conf.parts import registered
 from nn.step.propagation import Propagation
-from optimize import Adam, NetworkUpdater, Segment
-from optimize.chunks import Chunk, negative_gradient_step
+from optimize import Adam, NetworkUpdater, Segment, network_updater
+from optimize.step import negative_gradient_step
 from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.own_parts.activation import Bump
@@ -281,7 +281,7 @@ def test_the_second_step_replays_the_first(own, monkeypatch):
         assert recorded_updates(net.updater) == [1]
         calls.clear()
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
-        monkeypatch.setattr(Chunk, "update", lambda *_: pytest.fail("updated chunk by chunk"))
+        monkeypatch.setattr(network_updater, "update_chunk", lambda *_: pytest.fail("updated chunk by chunk"))
         for seed in range(1, 5):
             net.fit_batch(batch(seed))
         assert calls == []

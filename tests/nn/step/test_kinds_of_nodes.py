@@ -19,7 +19,7 @@ from nn import (
     OutputLayer,
 )
 from nn.conf.nodes import Source, sources_by_names
-from nn.step.step_input import StepInput
+from nn.step.worker import StepInput
 from nn.vertices.base import VertexConf
 from nn.vertices.runtime import VertexRuntime
 from optimize import Adam, Sgd

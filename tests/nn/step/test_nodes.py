@@ -9,7 +9,7 @@ from nn.conf.nodes import Source
 from nn.step.masks import masks_behind
 from nn.step.nodes import NETWORK_INPUT
 from nn.step.propagation import Propagation
-from nn.step.step_input import StepInput
+from nn.step.worker import StepInput
 
 RNG = np.random.default_rng(7)
 X, Y = RNG.normal(size=(6, 4)), np.eye(3)[RNG.integers(0, 3, 6)]

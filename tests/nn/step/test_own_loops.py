@@ -19,7 +19,7 @@ from nn import (
     OutputLayer,
     RnnOutputLayer,
 )
-from nn.step.step_input import MOST_SHARDS
+from nn.step.worker import MOST_SHARDS
 from optimize import Listener, NoOp, Sgd
 from tests.nn.step.test_final_stretches import Hears
 from tests.nn.step.test_kinds_of_nodes import OTHER, X, Y, siamese

@@ -27,8 +27,9 @@ from nn.step.propagation import Propagation
 from nn.step.shared_nodes import is_pure
 from nn.terms.dropout import Dropout
 from nn.terms.preprocessors import CnnToFeedForwardPreProcessor
-from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
-from optimize.chunks import Chunk, Segment, negative_gradient_step
+from optimize import L2Regularization, Listener, NetworkUpdater, Sgd, network_updater
+from optimize.chunks import Segment
+from optimize.step import negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of
 from tests.updates import run_update
 
@@ -241,6 +242,6 @@ def test_lenet_runs_from_its_records(monkeypatch):
         assert recorded(net.engine.outputs) == [1, 1]
         assert recorded_updates(net.updater) == [1, 1]
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
-        monkeypatch.setattr(Chunk, "update", lambda *_: pytest.fail("updated chunk by chunk"))
+        monkeypatch.setattr(network_updater, "update_chunk", lambda *_: pytest.fail("updated chunk by chunk"))
         net.fit_batch(DataSet(x, y))
         net.output(x)

@@ -25,7 +25,7 @@ from nn import (
     RnnOutputLayer,
     SubsamplingLayer,
 )
-from nn.step.shards import check_shards
+from nn.step.sums import check_shards
 from optimize import Listener
 from tests.nn.layers.test_contracts import batch, network
 from tests.nn.layers.test_every_layer import some_kinds
