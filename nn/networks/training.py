@@ -55,7 +55,7 @@ class Training:
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
-        self._draws = Draws(network)
+        self._draws: Draws | None = None  # for an iterator's minibatches
         self._steps = 1  # on every minibatch, or segment of its series
         self._segment = 0  # of the minibatch that is trained on: the first without series in segments
         self._segments = 1
@@ -195,7 +195,7 @@ class Training:
             obstacle="" if restorable or position is None else str(position),
             iteration=network.iteration_count,
             random=network.random.get_state(),
-            fetched=None if minibatch_done else self._draws.before,
+            fetched=None if minibatch_done or self._draws is None else self._draws.before,
             scored=None if over else self._scored(minibatch_done and taken > 0),
             history=None if self._complete else self.history._before(min(epochs, self._noted)),
             best_epoch=None if self._best is None else self._best.epoch,
@@ -243,7 +243,8 @@ class Training:
             self._restore(self._source, awaited)
         if awaited.fitting and awaited.random is not None and awaited.iteration == network.iteration_count:
             network.random.set_state(awaited.random)
-            self._draws.resume(awaited)
+            if self._draws is not None:
+                self._draws.resume(awaited)
         steps_before = network.iteration_count - awaited.steps
         self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment
         self._epoch = network.epoch_count if awaited.within else None
@@ -332,7 +333,8 @@ class Training:
     def _fit_epochs(self, optimizer: ConvexOptimizer) -> None:
         iterator: Any = self.iterator
         with ExitStack() as stack:
-            source = iterator
+            draws, source = Draws(self.network), iterator
+            self._draws = draws
             if may_read_ahead(source):
                 source = stack.enter_context(reading_ahead(source))
             self._before, self._source = position_of(source), source
@@ -340,7 +342,7 @@ class Training:
             self._before = position_of(source)
             fits = self.network.engine.progress
             while self._done < self.epochs and fits.stop_reason is None:
-                self._fit_epoch(optimizer, source)
+                self._fit_epoch(optimizer, source, draws)
         if self._epoch is None or source is iterator:
             return
         # an iterator that was read ahead goes behind the last minibatch that was trained on, or to its start
@@ -349,7 +351,7 @@ class Training:
         elif iterator.reset_supported():
             iterator.reset()
 
-    def _fit_epoch(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> None:
+    def _fit_epoch(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any], draws: Draws) -> None:
         network = self.network
         if self._epoch is None:
             if not source.has_next() and (self._done or source.reset_supported()):
@@ -359,7 +361,7 @@ class Training:
             self._before, self._epoch = position_of(source), network.epoch_count
         for listener in network.listeners:
             listener.on_epoch_start(network)
-        complete = self._fit_batches(optimizer, source)
+        complete = self._fit_batches(optimizer, source, draws)
         optimizer.finish()
         if not complete:
             return
@@ -367,7 +369,7 @@ class Training:
         network.end_epoch()
         self._done, self._epoch = self._done + 1, None
 
-    def _fit_batches(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any]) -> bool:
+    def _fit_batches(self, optimizer: ConvexOptimizer, source: MinibatchIterator[Any], draws: Draws) -> bool:
         """Train on the rest of an epoch; tell whether its last minibatch was reached."""
         network, engine = self.network, self.network.engine
         while True:
@@ -376,11 +378,11 @@ class Training:
                 return True
             if engine.progress.stop_reason is not None:
                 return False
-            batch = self._draws.fetch(source)
+            batch = draws.fetch(source)
             if not isinstance(batch, network._data_types):
                 network._check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             batch = engine.formed(batch, "fit", learn=not network.iteration_count)
             self._train_on(self._data.weighted(network, batch), optimizer)
-            position, self._draws.before = position_of(source), None
+            position, draws.before = position_of(source), None
             self._before, self._began, self._segment = position, network.iteration_count, 0
