@@ -56,8 +56,13 @@ def check_outputs(each):
     found = nd.to_host(output[0] if isinstance(output, (list, tuple)) else output)
     there = each["output"]
     assert list(found.shape) == there["shape"]
+    first, largest = np.array(there["first"], float), float(there["largest"])
+    if np.isnan(largest):  # ResNet50: weights drawn that large overflow in Java, and so here
+        assert np.isnan(first).all()
+        assert np.isnan(found).all()
+        return
     error = CHAOTIC if each["model"] == "InceptionResNetV1" else 2e-5
-    np.testing.assert_allclose(found.reshape(-1)[:12], there["first"], rtol=0, atol=error * there["largest"])
+    np.testing.assert_allclose(found.reshape(-1)[:12], first, rtol=0, atol=error * largest)
 
 
 @pytest.mark.parametrize("each", QUICK, ids=label)
