@@ -22,6 +22,8 @@ NOTHING_OF_ONEDNN := tests/fuzz tests/optimize tests/nd/dataset tests/nn/cli tes
 	tests/test_contributing.py tests/test_docs.py tests/test_gpu_check.py tests/test_import_cost.py tests/test_names.py \
 	tests/test_names_in_use.py tests/test_on_demand.py tests/test_packaging.py tests/test_public_interface.py \
 	tests/test_readme.py tests/test_typed_blocks.py tests/test_words.py
+# For test-extras, which runs their slow tests: what people bring, in pipelines, folders and files of weights.
+BROUGHT := tests/nn/sklearn tests/nn/zoo tests/nd/dataset/augmentation tests/nd/dataset/images
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -39,7 +41,7 @@ help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff, mypy, Pyright"
-	@echo "make test-extras  run Caffe's nets beside OpenCV, models of Keras beside Keras, in an environment of their own"
+	@echo "make test-extras  run Caffe's nets beside OpenCV, Keras' models beside Keras, estimators, the zoo"
 	@echo "make bench      measure against PyTorch, most of an hour; make bench-quick: some minutes, prints only"
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
@@ -60,12 +62,13 @@ onednn-check: $(VENV)/test
 	ND_ONEDNN=1 $(BIN)/python -m pytest -n auto --dist=worksteal tests $(NOTHING_OF_ONEDNN:%=--ignore=%)
 
 test-slow: $(VENV)/test
-	SWEEP=$(SWEEP) $(BIN)/python -m pytest -n auto --dist=worksteal -m slow
+	SWEEP=$(SWEEP) $(BIN)/python -m pytest -n auto --dist=worksteal -m slow tests $(BROUGHT:%=--ignore=%)
 	@$(MAKE) --no-print-directory cupy-slow
 
 test-extras: $(EXTRAS_VENV)/made
 	SWEEP=$(SWEEP) $(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
 	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto -m "slow or not slow" --needing=keras tests
+	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto --dist=worksteal -m slow $(BROUGHT)
 
 backends-check: $(TORCH_VENV)/made
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \
