@@ -65,11 +65,12 @@ class CompositeDataSetPreProcessor(metaclass=ExplainedType):
                 f"{type(self).__name__}.pre_process: expected a {self.kind.__name__}, got {shown(data_set)}. For the "
                 f"other kind take {fitting}."
             )
+        changed: Any = data_set
         for pre_processor in self.pre_processors:
-            if self.stop_on_empty and not data_set.num_examples():
+            if self.stop_on_empty and not changed.num_examples():
                 break
-            data_set = pre_processed(type(self).__name__, pre_processor, data_set, self.kind)
-        return data_set
+            changed = pre_processed(type(self).__name__, pre_processor, changed, self.kind)
+        return changed
 
 
 class CompositeMultiDataSetPreProcessor(CompositeDataSetPreProcessor):

@@ -89,7 +89,7 @@ class Augmentation(metaclass=ExplainedType):
         first = multi.features[pictures[0]]
         n, size = int(first.shape[0]), tuple(first.shape[2:])
         for at in pictures:
-            self.check_pixels(who, multi.features[at], size)
+            self._check_pixels(who, multi.features[at], size)
         if self.moves_pixels:
             self._check_labels(who, multi.labels, size)
         self.change_set(multi, pictures, self.drawn(n, tuple(first.shape)))
@@ -105,7 +105,7 @@ class Augmentation(metaclass=ExplainedType):
             )
         array = as_host(given)
         pictures = array if array.ndim == 4 else array[None]
-        self.check_pixels(who, pictures, pictures.shape[2:])
+        self._check_pixels(who, pictures, pictures.shape[2:])
         changed = self.changed(pictures, self.drawn(len(pictures), pictures.shape))
         return changed if array.ndim == 4 else changed[0]
 
@@ -113,24 +113,6 @@ class Augmentation(metaclass=ExplainedType):
 
     def check_size(self, who: str, channels: int, size: tuple[int, int]) -> None:
         """Raise ShapeError for pictures that this cannot change."""
-
-    def check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
-        """Raise ShapeError, DTypeError or DataError for pictures that are of another size, or cannot be changed."""
-        shape = tuple(array.shape)
-        if shape[2:] != size:
-            raise ShapeError(
-                f"{who}: expected pictures of one size, as {size[0]} x {size[1]} in the first input, got "
-                f"{describe_shape(shape)}. Change them before they are put together."
-            )
-        self.check_size(who, shape[1], (shape[2], shape[3]))
-        kind = getattr(array.dtype, "kind", "f")
-        if kind != "f" and (kind == "b" or not self.takes_integers):
-            raise DTypeError(f"{who}: expected pictures of floats, got {array.dtype}. Convert them, in 0 to 1, before.")
-        if kind in "iu" and isinstance(self.fill, float) and not _holds(array.dtype, self.fill):
-            raise DTypeError(
-                f"{who}: fill must be a number that pictures of {array.dtype} can hold, got {self.fill:g}. Give "
-                "another one, or convert the pictures to floats before."
-            )
 
     def changed(self, x: HostArray, drawn: HostArray) -> HostArray:
         """Return pictures ``[N, C, H, W]`` changed, as a new array, by numbers ``[numbers, N]``."""
@@ -167,6 +149,24 @@ class Augmentation(metaclass=ExplainedType):
 
     def _map_moved(self, x: HostArray, drawn: HostArray) -> HostArray:
         return self.moved(x, drawn) if x.ndim == 4 else self.moved(x[:, None], drawn)[:, 0]
+
+    def _check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
+        """Raise ShapeError, DTypeError or DataError for pictures that are of another size, or cannot be changed."""
+        shape = tuple(array.shape)
+        if shape[2:] != size:
+            raise ShapeError(
+                f"{who}: expected pictures of one size, as {size[0]} x {size[1]} in the first input, got "
+                f"{describe_shape(shape)}. Change them before they are put together."
+            )
+        self.check_size(who, shape[1], (shape[2], shape[3]))
+        kind = getattr(array.dtype, "kind", "f")
+        if kind != "f" and (kind == "b" or not self.takes_integers):
+            raise DTypeError(f"{who}: expected pictures of floats, got {array.dtype}. Convert them, in 0 to 1, before.")
+        if kind in "iu" and isinstance(self.fill, float) and not _holds(array.dtype, self.fill):
+            raise DTypeError(
+                f"{who}: fill must be a number that pictures of {array.dtype} can hold, got {self.fill:g}. Give "
+                "another one, or convert the pictures to floats before."
+            )
 
     @staticmethod
     def _check_labels(who: str, labels: list[Any], size: tuple[int, ...]) -> None:

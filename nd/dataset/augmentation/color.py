@@ -87,8 +87,8 @@ class ColorJitter(Augmentation):
             colors[...] = turned(colors, (2 * u[3, :, 0] - 1) * self.hue)
         return out
 
-    def check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
-        super().check_pixels(who, array, size)
+    def _check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
+        super()._check_pixels(who, array, size)
         x, spare = as_host(array), self.white / 100  # for the rounding of what comes before
         least, most = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
         if least < -spare or most > self.white + spare:
