@@ -57,13 +57,20 @@ class CompositeDataSetPreProcessor(metaclass=ExplainedType):
         Raises
         ------
         DTypeError
-            A pre-processor has returned something else.
+            It is another kind of data set, or a pre-processor has returned something else.
         """
+        if not isinstance(data_set, self.kind):
+            fitting = "CompositeMultiDataSetPreProcessor" if self.kind is DataSet else "CompositeDataSetPreProcessor"
+            raise DTypeError(
+                f"{type(self).__name__}.pre_process: expected a {self.kind.__name__}, got {shown(data_set)}. For the "
+                f"other kind take {fitting}."
+            )
+        changed: Any = data_set
         for pre_processor in self.pre_processors:
-            if self.stop_on_empty and not data_set.num_examples():
+            if self.stop_on_empty and not changed.num_examples():
                 break
-            data_set = pre_processed(type(self).__name__, pre_processor, data_set, self.kind)
-        return data_set
+            changed = pre_processed(type(self).__name__, pre_processor, changed, self.kind)
+        return changed
 
 
 class CompositeMultiDataSetPreProcessor(CompositeDataSetPreProcessor):

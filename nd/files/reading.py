@@ -169,7 +169,7 @@ def checked_path(who: str, value: Any) -> str:
             "io.BytesIO(content)."
         )
     if not isinstance(path, str):
-        raise DTypeError(f"{who}: expected a path or a file object, got {value!r}. Give the file's name.")
+        raise DTypeError(f"{who}: expected a path or a file object, got {shown(value)}. Give the file's name.")
     if not path or not can_be_a_path(path):
         raise ConfigurationError(
             f"{who}: expected the name of a file, got {shown(path)}. Give one without NUL and lone surrogates, of at "

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd import ConfigurationError, DataError, FormatError
-from nd.arguments import Count, Natural, Path, checked
+from nd.arguments import Count, Natural, Path, checked, shown
 from nd.classes import ExplainedType
 from nd.dataset.images.decoding import OpenCVDecoder, Unreadable, need_pillow
 from nd.dataset.images.files import Pictures
@@ -32,6 +32,11 @@ class NativeImageLoader(metaclass=ExplainedType):
     more : bool or transform
         Whether the middle of the longer side is taken first; or what changes the picture before all else.
 
+    Raises
+    ------
+    ArgumentError, ConfigurationError
+        A number is negative, or `more` is neither.
+
     Notes
     -----
     Numbers are 0 to 255, colours BGR, and sizes change between the nearest pixels, without smoothing: Java's numbers,
@@ -44,9 +49,14 @@ class NativeImageLoader(metaclass=ExplainedType):
 
     @checked
     def __init__(self, height: Natural = 0, width: Natural = 0, channels: Natural = 0, more: Any = None) -> None:
+        if not (more is None or isinstance(more, bool) or hasattr(more, "transform")):
+            raise ConfigurationError(
+                f"NativeImageLoader: expected height, width, channels, and crop or a transform, got {shown(more)}."
+            )
         crop = isinstance(more, bool) and more
         self._decoder = OpenCVDecoder(height, width, channels, crop, None if isinstance(more, bool) else more)
 
+    @checked
     def asMatrix(self, path: Path, nchw: bool = True) -> Array:
         """Return a picture, an array ``[1, C, H, W]``, or ``[1, H, W, C]``.
 
@@ -68,6 +78,7 @@ class NativeImageLoader(metaclass=ExplainedType):
         numbers = (picture.transpose(2, 0, 1) if nchw else picture)[None].astype("float32")
         return nd.create(numbers)
 
+    @checked
     def asRowVector(self, path: Path) -> Array:
         """Return a picture, an array ``[1, C * H * W]``. The errors are those of `asMatrix`."""
         return nd.reshape(self.asMatrix(path), (1, -1))

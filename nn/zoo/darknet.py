@@ -125,7 +125,7 @@ class _Yolo(_Darknet):
             )
 
     def _classes_of(self, n_out: int) -> int:
-        return max(n_out // self.n_boxes - 5, 0)
+        return max(n_out // self.n_boxes - 5, 1)  # 1 for what is no detector, so that its shapes are compared
 
     def _detector(self, nodes: Nodes, number: int, below: str) -> ComputationGraphConfiguration:
         last = self._last_convolution(nodes, number, self.n_boxes * (5 + self._classes()), below)

@@ -49,6 +49,8 @@ class Augmentation(metaclass=ExplainedType):
     """Numbers that are drawn for each picture, uniform in 0 to 1."""
     takes_integers: ClassVar[bool] = True
     """Whether pictures may hold integers; else floats only."""
+    fill: Any = None
+    """The number that new pixels have, where there are some."""
 
     def __init__(self) -> None:
         self._pools: dict[int, ArrayPool] = {}  # thread -> its own
@@ -64,7 +66,7 @@ class Augmentation(metaclass=ExplainedType):
         ShapeError
             It has no features ``[N, C, H, W]``, or inputs or labels with four axes of another size.
         DTypeError
-            It is neither, or the pictures hold other numbers than this can change.
+            It is neither, or the pictures hold other numbers than this can change or fill in.
         ConfigurationError
             A thread that reads ahead has called it.
         """
@@ -149,6 +151,7 @@ class Augmentation(metaclass=ExplainedType):
         return self.moved(x, drawn) if x.ndim == 4 else self.moved(x[:, None], drawn)[:, 0]
 
     def _check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
+        """Raise ShapeError, DTypeError or DataError for pictures that are of another size, or cannot be changed."""
         shape = tuple(array.shape)
         if shape[2:] != size:
             raise ShapeError(
@@ -159,6 +162,11 @@ class Augmentation(metaclass=ExplainedType):
         kind = getattr(array.dtype, "kind", "f")
         if kind != "f" and (kind == "b" or not self.takes_integers):
             raise DTypeError(f"{who}: expected pictures of floats, got {array.dtype}. Convert them, in 0 to 1, before.")
+        if kind in "iu" and isinstance(self.fill, float) and not _holds(array.dtype, self.fill):
+            raise DTypeError(
+                f"{who}: fill must be a number that pictures of {array.dtype} can hold, got {self.fill:g}. Give "
+                "another one, or convert the pictures to floats before."
+            )
 
     @staticmethod
     def _check_labels(who: str, labels: list[Any], size: tuple[int, ...]) -> None:
@@ -174,6 +182,12 @@ class Augmentation(metaclass=ExplainedType):
 def _is_map(array: Any, size: tuple[int, ...]) -> bool:
     """Tell whether labels or a mask have a number for each pixel: ``[N, C, H, W]``, or ``[N, H, W]``."""
     return len(array.shape) in (3, 4) and tuple(array.shape[-2:]) == size
+
+
+def _holds(dtype: Any, number: float) -> bool:
+    """Tell whether a dtype of integers has a number."""
+    bounds = np.iinfo(dtype)
+    return number.is_integer() and bounds.min <= number <= bounds.max
 
 
 def _below_one(drawn: HostArray) -> HostArray:

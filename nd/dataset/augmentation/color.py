@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from backends.errors import DataError
 from nd.arguments import Fraction, NonNegative, Positive, Range, checked
 from nd.dataset.augmentation.base import Augmentation, check_channels
+from nd.serde import as_host
 
 if TYPE_CHECKING:
     from nd.typing import HostArray
@@ -38,6 +40,8 @@ class ColorJitter(Augmentation):
         A value is negative or too large, or the order is another one.
     ShapeError, DTypeError
         From `pre_process` and `transform`: pictures have neither 1 nor 3 channels, or hold integers.
+    DataError
+        From the same: pixels are not in 0 to `white`.
 
     Notes
     -----
@@ -82,6 +86,16 @@ class ColorJitter(Augmentation):
             colors = out if self.channel_order == "rgb" else out[:, ::-1]
             colors[...] = turned(colors, (2 * u[3, :, 0] - 1) * self.hue)
         return out
+
+    def _check_pixels(self, who: str, array: Any, size: tuple[int, ...]) -> None:
+        super()._check_pixels(who, array, size)
+        x, spare = as_host(array), self.white / 100  # for the rounding of what comes before
+        least, most = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
+        if least < -spare or most > self.white + spare:
+            raise DataError(
+                f"{who}: pixels must be in 0 to white={self.white:g}, got {least:.6g} to {most:.6g}. Set it before "
+                "what subtracts a mean, and say what the largest number of a pixel is, as white=255."
+            )
 
     def _blend(self, out: HostArray, other: HostArray, factor: HostArray) -> None:
         out *= factor

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from backends.errors import ShapeError
+from backends.errors import ConfigurationError, ShapeError
 from nd.arguments import Count, Natural, Range, checked
 from nd.dataset.augmentation.base import Augmentation
 
@@ -88,6 +88,8 @@ class RandomCrop(_Windows):
     ------
     ArgumentError
         `size` is less than 1, `padding` is negative, or `fill` is none of these.
+    ConfigurationError
+        There is neither a size nor padding.
     ShapeError
         From `pre_process` and `transform`: the window is larger than a picture with its padding.
 
@@ -105,6 +107,10 @@ class RandomCrop(_Windows):
     @checked
     def __init__(self, size: Count | tuple[Count, Count] | None = None, padding: Natural = 0, fill: Fill = 0.0) -> None:
         super().__init__(fill)
+        if size is None and not padding:
+            raise ConfigurationError(
+                "RandomCrop: expected a size or padding, got neither, with which pictures stay as they are. Give one."
+            )
         self.size = (size, size) if isinstance(size, int) else size
         self.padding = padding
 

@@ -77,6 +77,8 @@ def opened(path: str) -> Any:
             raise Unreadable(str(error)) from error
         except Exception as error:  # decoders raise whatever their formats make them stumble on
             raise Unreadable(f"{type(error).__name__}: {error}") from error
+    if image.format == "PPM" and image.mode == "I":  # Pillow holds a grey one of more than 8 bits so, 0 to 65535
+        return image_module.fromarray(np.asarray(image).astype(np.uint16))
     return _upright(image, image_module)
 
 
@@ -116,7 +118,7 @@ def _converted(image: Any, mode: str) -> Any:
     if image.mode == mode:
         return image
     try:
-        return image.convert(mode)
+        return (image.convert("RGB") if image.mode == "LAB" else image).convert(mode)
     except ValueError as error:
         raise Unreadable(f"a picture of Pillow's mode {image.mode}: {error}") from error
 
@@ -196,8 +198,8 @@ class OpenCVDecoder:
 
     Notes
     -----
-    Colours are BGR, opacity is left out, and palettes are colours. Differs: colours of 16 bits have 8, since Pillow
-    reads no others.
+    Colours are BGR, opacity is left out, and palettes are colours. Differs: colours of 16 bits have 8, and grey of 9 to
+    15 bits has 16, since Pillow reads no others.
 
     Source: org.datavec.image.loader.NativeImageLoader; OpenCV 4.5.
     """

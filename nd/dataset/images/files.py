@@ -51,6 +51,8 @@ def pictures_in(
     OSError
         The folder cannot be read.
     """
+    if class_names is not None and not len(class_names):
+        raise ConfigurationError(f"{who}: class_names must be folders in '{folder}', got none. Name some.")
     folders, beside = _inside(folder, endings)
     if labels is None:
         labels = class_names is not None or bool(folders)

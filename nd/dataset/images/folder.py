@@ -58,7 +58,7 @@ class ImageFolderIterator(PictureIterator):
         Take that part of the pictures. Their names alone decide which they are, so that two iterators share none,
         whatever their seeds are.
     validation_fraction : float
-        The part of every class that is for the validation.
+        The part of every class that is for the validation; without labels that of all pictures, which are others.
     num_examples : int, optional
         Number of pictures that are used: without `shuffle` the first ones, else some that the seed chooses.
     damaged : {"raise", "skip"}

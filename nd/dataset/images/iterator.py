@@ -109,7 +109,7 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
             stop = min(self.cursor + self.per_batch, self.total)
             if self._rows_of(self._ready(self.cursor, stop)):
                 return True
-            self.cursor = stop
+            self._pass_over(stop)
         if len(self.skipped) == self.total:
             path, why = next(iter(self.skipped.items()))
             raise DataError(
@@ -137,9 +137,7 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
             reading = self._ready(self.cursor, stop)
             rows = self._rows_of(reading)
             minibatch = self._data_set(reading, rows) if rows else None
-            with Held():
-                self.cursor = stop
-                self._readings.popleft()
+            self._pass_over(stop)
             if minibatch is not None:
                 return self.pre_processed(minibatch)
 
@@ -156,6 +154,12 @@ class PictureIterator(OrderedIterator[DataSet], DataSetIterator):
             self._begin(at, min(at + self.per_batch, self.total))
         self._readings[0].wait()
         return self._readings[0]
+
+    def _pass_over(self, stop: int) -> None:
+        """Stand behind the minibatch that is decoded; those behind it stay."""
+        with Held():
+            self.cursor = stop
+            self._readings.popleft()
 
     def _begin(self, start: int, stop: int) -> None:
         numbers = self.order.numbers(start, stop)

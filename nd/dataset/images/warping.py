@@ -20,7 +20,7 @@ _WEIGHT_BITS = 15
 def each_picture(who: str, images: object, change: Callable[[Any], Any]) -> Any:
     """Return a picture ``[C, H, W]``, or those of a batch ``[N, C, H, W]``, changed one after the other.
 
-    ShapeError where it is neither, or the pictures of a batch get different sizes.
+    ShapeError where it is neither, or a batch has no pictures, or they get different sizes.
     """
     pictures = as_host(images)
     if pictures.ndim == 3:
@@ -29,6 +29,8 @@ def each_picture(who: str, images: object, change: Callable[[Any], Any]) -> Any:
         raise ShapeError(
             f"{who}: expected a picture [C, H, W] or a batch [N, C, H, W], got {describe_shape(pictures.shape)}."
         )
+    if not len(pictures):
+        raise ShapeError(f"{who}: a batch must have pictures, got {describe_shape(pictures.shape)}. Leave it out.")
     changed = [change(picture) for picture in pictures]
     sizes = {picture.shape for picture in changed}
     if len(sizes) > 1:
@@ -45,7 +47,8 @@ def on_bytes(who: str, picture: Any, change: Callable[[Any], Any]) -> Any:
 
     DataError where its numbers are no whole ones of 0 to 255.
     """
-    numbers = picture.astype(np.uint8)
+    with np.errstate(invalid="ignore"):  # NaN is no byte, which the next line says
+        numbers = picture.astype(np.uint8)
     if picture.dtype != np.uint8 and not np.array_equal(numbers, picture):
         raise DataError(
             f"{who}: pixels must be whole numbers, 0 to 255, got others, {picture.min():.6g} to {picture.max():.6g}. "

@@ -31,6 +31,7 @@ AUGMENTATIONS = (
 
 SERIES: dict[str, Any] = {
     "nd.dataset.augmentation.Cutout": {"size": 2},
+    "nd.dataset.augmentation.RandomCrop": {"padding": 1},
     **{
         f"nd.dataset.augmentation.{name}.transform": lambda folder: {"images": np.ones((2, 3, 4, 4), np.float32)}
         for name in AUGMENTATIONS

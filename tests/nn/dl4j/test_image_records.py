@@ -292,6 +292,11 @@ def test_damaged_files_are_named(tmp_path):
     (tmp_path / "a.png").write_bytes((FOLDER / "cat" / "colour.png").read_bytes()[:200])
     with pytest.raises(nd.FormatError, match=r"NativeImageLoader\.asMatrix: '.*a\.png' must be a picture that can"):
         NativeImageLoader().asMatrix(tmp_path / "a.png")
+    for call in (NativeImageLoader().asMatrix, NativeImageLoader().asRowVector):
+        with pytest.raises(nd.ArgumentError, match=r"path must be text or a path .*, got an array of shape"):
+            call(np.ones((2, 2)))
+    with pytest.raises(nd.ConfigurationError, match="and crop or a transform, got 'crop'"):
+        NativeImageLoader(3, 3, 3, "crop")
     reader = ImageRecordReader(4, 3, 3)
     reader.initialize(FileSplit(tmp_path))
     with pytest.raises(nd.FormatError, match=r"ImageRecordIterator: '.*a\.png' must be .* Delete the file, or repair"):

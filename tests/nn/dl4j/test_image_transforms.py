@@ -181,6 +181,16 @@ def test_pipelines_with_probabilities():
             ShapeError,
             r"FlipImageTransform: expected a picture \[C, H",
         ),
+        (
+            lambda: FlipImageTransform().transform(np.ones((0, 3, 4, 4))),
+            ShapeError,
+            r"FlipImageTransform: a batch must have pictures, got \[0, 3, 4, 4\]",
+        ),
+        (
+            lambda: RotateImageTransform(3).transform(np.full((3, 4, 4), np.nan)),
+            DataError,
+            "RotateImageTransform: pixels must be whole numbers, 0 to 255, got others, nan to nan",
+        ),
     ],
 )
 def test_refusals(call, error, message):

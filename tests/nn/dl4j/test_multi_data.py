@@ -7,6 +7,7 @@ from nd import DTypeError
 from nn.dl4j import (
     AsyncMultiDataSetIterator,
     CombinedMultiDataSetPreProcessor,
+    CompositeDataSetPreProcessor,
     CompositeMultiDataSetPreProcessor,
     DataSet,
     ImageMultiPreProcessingScaler,
@@ -61,6 +62,12 @@ def test_pre_processors_one_after_the_other(pre_processor):
 def test_a_pre_processor_that_returns_something_else():
     with pytest.raises(DTypeError, match="CompositeMultiDataSetPreProcessor: pre_processor must return a MultiDataSet"):
         CompositeMultiDataSetPreProcessor(lambda data_set: DataSet(X)).preProcess(sample())
+    for wrong, other, given in (
+        (CompositeMultiDataSetPreProcessor(), CompositeDataSetPreProcessor, DataSet(X)),
+        (CompositeDataSetPreProcessor(double), CompositeMultiDataSetPreProcessor, sample()),
+    ):
+        with pytest.raises(DTypeError, match=rf"\.pre_process: expected a .* take {other.__name__}\."):
+            wrong.preProcess(given)
     with pytest.raises(DTypeError, match=r"CombinedMultiDataSetPreProcessor: expected objects with pre_process"):
         CombinedMultiDataSetPreProcessor.Builder().addPreProcessor(3)
 

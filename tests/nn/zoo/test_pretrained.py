@@ -94,6 +94,11 @@ def test_the_number_of_classes_is_the_files(model, settings):
     assert [node.conf for node in again.nodes] == [node.conf for node in conf.nodes]
 
 
+def test_the_file_of_another_network_is_no_detectors():
+    other = zoo.SqueezeNet(num_classes=3, input_shape=(3, 64, 64)).conf()
+    assert zoo.TinyYOLO().with_classes_of(other).num_classes == 1  # so that their shapes are compared
+
+
 def test_without_a_file_the_address_is_told(home):
     with pytest.raises(
         nd.ConfigurationError, match=r"models/vgg16_dl4j_vggface_inference\.v1\.zip \(vggface\), and give"

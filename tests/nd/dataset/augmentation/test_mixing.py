@@ -89,6 +89,17 @@ def test_colors_stay_in_their_range_and_differ():
     assert len(np.unique(found[:, 0, 0, 0] / pictures[:, 0, 0, 0])) > 150
 
 
+@pytest.mark.parametrize("pictures", [np.full((2, 3, 2, 2), 255.0), np.full((2, 1, 2, 2), -0.5)])
+def test_pixels_beyond_black_and_white_are_refused(pictures):
+    generator = Random(3)
+    before = generator.get_state()
+    with use_random(generator), pytest.raises(DataError, match="ColorJitter: pixels must be in 0 to white=1, got"):
+        ColorJitter(0.1).transform(pictures)
+    assert generator.get_state() == before
+    assert ColorJitter(0.1).transform(np.full((1, 3, 2, 2), 1 + 1e-6)).max() <= 1
+    assert ColorJitter(0.1).transform(pictures[:0]).shape[0] == 0
+
+
 def test_grey_pictures_have_brightness_and_contrast_alone():
     pictures = np.random.default_rng(1).random((5, 1, 4, 4))
     np.testing.assert_array_equal(ColorJitter(saturation=0.9, hue=0.5).transform(pictures), pictures)

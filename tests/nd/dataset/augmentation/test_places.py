@@ -202,6 +202,7 @@ def test_a_picture_that_is_refused_draws_nothing():
         (lambda: RandomFlip(1.5), ArgumentError, "RandomFlip: horizontal must be a number in 0..1, got 1.5"),
         (lambda: RandomCrop(0), ArgumentError, "RandomCrop: size must be"),
         (lambda: RandomCrop(fill="mirror"), ArgumentError, "RandomCrop: fill must be"),
+        (lambda: RandomCrop(), ConfigurationError, "RandomCrop: expected a size or padding, got neither"),
         (lambda: RandomShift(1.0), ArgumentError, "RandomShift: height must be a number with 0 <= it < 1, got 1.0"),
         (lambda: RandomRotation(-3.0), ArgumentError, "RandomRotation: degrees must be"),
         (lambda: RandomRotation((5, -5)), ConfigurationError, "RandomRotation: degrees must be the lower one and"),
@@ -253,6 +254,26 @@ def test_pictures_are_refused(call, error, message):
         return
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("fill", [-1.0, 0.5, 256.0])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda fill: RandomShift(0.9, 0.9, fill=fill),
+        lambda fill: RandomCrop(padding=3, fill=fill),
+        lambda fill: RandomRotation(90, fill=fill),
+        lambda fill: RandomZoom(0.2, 0.3, fill=fill),
+        lambda fill: Cutout(3, fill=fill),
+    ],
+)
+def test_bytes_are_filled_with_bytes(make, fill):
+    pictures = np.full((4, 3, 8, 8), 77, np.uint8)
+    assert set(np.unique(make(255.0).transform(pictures))) >= {255}
+    assert make(fill).transform(pictures.astype(np.float32)).dtype == np.float32
+    name = type(make(fill)).__name__
+    with pytest.raises(DTypeError, match=rf"{name}: fill must be a number that .* uint8 can hold, got {fill:g}"):
+        make(fill).transform(pictures)
 
 
 def test_one_picture_and_lists():

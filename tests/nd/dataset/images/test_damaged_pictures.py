@@ -10,6 +10,7 @@ import pytest
 
 import nd
 from nd.dataset import ImageFolderIterator
+from nd.dataset.images import decoding
 
 pytest.importorskip("PIL")
 from PIL import Image
@@ -131,6 +132,19 @@ def test_minibatches_of_nothing_but_damaged_files_are_passed_over(tmp_path):
     iterator = ImageFolderIterator(tmp_path, 2, 3, damaged="skip")
     with pytest.raises(nd.DataError, match=r"some of the 8 pictures must be readable, got '.*png' \(an empty file\)"):
         iterator.has_next()
+
+
+def test_what_is_decoded_ahead_stays_behind_damaged_files(tmp_path, monkeypatch):
+    pets(tmp_path, 8, 8)
+    for number in range(0, 8, 2):
+        (tmp_path / "cat" / f"{number}.png").write_bytes(b"")
+    decoded, of_file = [], decoding.opened
+    monkeypatch.setattr(decoding, "opened", lambda path: decoded.append(path) or of_file(path))
+    for workers in (0, 2):
+        iterator = ImageFolderIterator(tmp_path, 1, 3, damaged="skip", workers=workers)
+        assert len(list(iterator)) == 12
+        assert sorted(decoded) == iterator.paths
+        decoded.clear()
 
 
 def test_a_state_knows_skipped_files(tmp_path):

@@ -114,6 +114,24 @@ KINDS = {
 }
 
 
+@pytest.mark.parametrize(("most", "number"), [(65535, 0x80FF), (1023, 514), (300, 151)])
+def test_grey_maps_of_more_than_eight_bits(most, number, tmp_path):
+    """Which Pillow holds in 32 bits, all other files of 16 bits in 16."""
+    pixels = np.full((6, 5), number, ">u2")
+    (tmp_path / "a.pgm").write_bytes(b"P5 5 6 %d\n" % most + pixels.tobytes())
+    for channels in (1, 3):
+        data = ImageFolderIterator(tmp_path, 1, (6, 5), channels=channels, scale=False).next()
+        assert data.features.shape == (1, channels, 6, 5)
+        assert set(np.unique(data.features)) == {number * 65535 // most >> 8} == {128}
+
+
+def test_lab_becomes_grey_or_colours(tmp_path):
+    Image.merge("LAB", [Image.new("L", (5, 6), 255), *[Image.new("L", (5, 6), 128)] * 2]).save(tmp_path / "a.tif")
+    for channels in (1, 3):
+        data = ImageFolderIterator(tmp_path, 1, (6, 5), channels=channels, scale=False).next()
+        np.testing.assert_allclose(data.features, 255, atol=2)
+
+
 @pytest.mark.filterwarnings("ignore:.mode. parameter is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_all_kinds_get_the_channels_that_are_wanted(kind, tmp_path):
@@ -265,6 +283,7 @@ def test_few_of_them(tmp_path):
         ({"subset": "train"}, nd.ConfigurationError, "subset needs a validation_fraction between 0 and 1, got 0.0"),
         ({"validation_fraction": 0.1}, nd.ConfigurationError, "validation_fraction must come with subset='train'"),
         ({"class_names": ["cat", "cow"]}, nd.DataError, r"class_names must be .*'cat', 'dog', got 'cow'"),
+        ({"class_names": []}, nd.ConfigurationError, "class_names must be folders in .*, got none"),
         ({"class_names": ["cat", "cat"]}, nd.ConfigurationError, "class_names must be different folders"),
         ({"class_names": ["cat"], "labels": False}, nd.ConfigurationError, "class_names are for labels, got labels=F"),
         ({"workers": -1}, nd.ArgumentError, "workers must be an integer >= 0, got -1"),
