@@ -143,7 +143,7 @@ class ImageFolderIterator(PictureIterator):
         height, width = (size, size) if isinstance(size, int) else size
         super().__init__(
             pictures,
-            os.path.join(root, ""),
+            os.path.join(os.path.abspath(root), ""),  # so that it is found from another working directory too
             batch,
             EpochOrder(len(pictures.names), seed if shuffle else None),
             PillowDecoder(channels, channel_order, (height, width), resize, interpolation),

@@ -42,6 +42,14 @@ def test_features_and_labels(tmp_path):
     assert first.class_names == ("cat", "dog")
 
 
+def test_a_relative_folder_is_found_from_another_working_directory(tmp_path, monkeypatch):
+    pets(tmp_path / "pets")
+    monkeypatch.chdir(tmp_path)
+    iterator = ImageFolderIterator("pets", 4, 3)
+    monkeypatch.chdir(tmp_path / "pets")
+    assert sum(len(data_set.features) for data_set in iterator) == 9
+
+
 def test_every_epoch_has_another_order_and_a_seed_has_its_own(tmp_path):
     pets(tmp_path)
 
