@@ -116,7 +116,7 @@ def _base(settings: EstimatorParameters, dtype: str, seed: int) -> NeuralNetConf
         dtype=dtype,
         activation=settings.activation,
         updater=settings.made_updater(),
-        weight_init=WeightInit.RELU if rectified else WeightInit.XAVIER,
+        weight_init=WeightInit.XAVIER,
         l2=settings.l2 or None,
     )
 
