@@ -43,8 +43,9 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         Per iteration.
     dropout : float
         The share of the activations that is dropped behind every hidden layer.
-    l2 : float
-        The coefficient of the squared weights.
+    alpha : float
+        The coefficient of half the squared weights, which is divided by the sum of the examples' weights (without any
+        by their number) in the first call, as of MLPClassifier by the number in a minibatch.
     batch_size : int or "auto"
         "auto": an eighth of the examples, but between 32 and 200, all where there are fewer.
     max_iter : int
@@ -107,7 +108,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         learning_rate: str = "cosine",
         learning_rate_init: float = 0.01,
         dropout: float = 0.0,
-        l2: float = 0.0,
+        alpha: float = 3.0,
         batch_size: int | str = "auto",
         max_iter: int = 50,
         shuffle: bool = True,
@@ -128,7 +129,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
             learning_rate=learning_rate,
             learning_rate_init=learning_rate_init,
             dropout=dropout,
-            l2=l2,
+            alpha=alpha,
             batch_size=batch_size,
             max_iter=max_iter,
             shuffle=shuffle,

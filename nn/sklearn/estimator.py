@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
@@ -45,7 +46,7 @@ class NetworkEstimator(BaseEstimator):
         learning_rate: str = "cosine",
         learning_rate_init: float = 0.01,
         dropout: float = 0.0,
-        l2: float = 0.0,
+        alpha: float = 3.0,
         batch_size: int | str = "auto",
         max_iter: int = 50,
         shuffle: bool = True,
@@ -59,7 +60,7 @@ class NetworkEstimator(BaseEstimator):
     ) -> None:
         self.network, self.hidden_layer_sizes, self.activation = network, hidden_layer_sizes, activation
         self.updater, self.learning_rate, self.learning_rate_init = updater, learning_rate, learning_rate_init
-        self.dropout, self.l2, self.batch_size, self.max_iter = dropout, l2, batch_size, max_iter
+        self.dropout, self.alpha, self.batch_size, self.max_iter = dropout, alpha, batch_size, max_iter
         self.shuffle, self.random_state, self.tol = shuffle, random_state, tol
         self.n_iter_no_change, self.early_stopping = n_iter_no_change, early_stopping
         self.validation_fraction, self.warm_start = validation_fraction, warm_start
@@ -102,7 +103,8 @@ class NetworkEstimator(BaseEstimator):
         seed = int(random.randint(1, LARGEST_SEED))
         targets = self._targets(y, dtype, fresh, weights)
         if fresh:
-            self.network_ = self._made(settings, X.shape[1], targets.task, dtype, seed)
+            alone = replace(settings, alpha=settings.alpha / (len(X) if weights is None else float(weights.sum())))
+            self.network_ = self._made(alone, X.shape[1], targets.task, dtype, seed)
             self.loss_curve_: list[float] = []
             self.validation_scores_: list[float] | None = None
             self.n_iter_ = self.t_ = 0

@@ -21,7 +21,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
 
     Parameters
     ----------
-    network, hidden_layer_sizes, activation, updater, learning_rate, learning_rate_init, dropout, l2, batch_size,
+    network, hidden_layer_sizes, activation, updater, learning_rate, learning_rate_init, dropout, alpha, batch_size,
     max_iter, shuffle, random_state, tol, n_iter_no_change, early_stopping, validation_fraction, warm_start, verbose
         As of `NetworkClassifier`; what is held out is scored by R2.
     scale_targets : bool or "auto"
@@ -58,7 +58,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         learning_rate: str = "cosine",
         learning_rate_init: float = 0.01,
         dropout: float = 0.0,
-        l2: float = 0.0,
+        alpha: float = 3.0,
         batch_size: int | str = "auto",
         max_iter: int = 50,
         shuffle: bool = True,
@@ -79,7 +79,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
             learning_rate=learning_rate,
             learning_rate_init=learning_rate_init,
             dropout=dropout,
-            l2=l2,
+            alpha=alpha,
             batch_size=batch_size,
             max_iter=max_iter,
             shuffle=shuffle,

@@ -29,7 +29,7 @@ class EstimatorParameters(Checked):
     learning_rate: str = "cosine"
     learning_rate_init: NonNegative = 0.01
     dropout: Fraction = 0.0
-    l2: NonNegative = 0.0
+    alpha: NonNegative = 3.0
     batch_size: int | str = "auto"
     max_iter: Count = 50
     shuffle: bool = True

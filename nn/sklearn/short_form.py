@@ -110,14 +110,13 @@ def _output(task: Task, n_in: int, retained: float | None = None) -> OutputLayer
 
 
 def _base(settings: EstimatorParameters, dtype: str, seed: int) -> NeuralNetConfiguration:
-    rectified = settings.activation in ("relu", "leakyrelu")
     return NeuralNetConfiguration(
         seed=seed,
         dtype=dtype,
         activation=settings.activation,
         updater=settings.made_updater(),
         weight_init=WeightInit.XAVIER,
-        l2=settings.l2 or None,
+        l2=settings.alpha or None,
     )
 
 

@@ -43,7 +43,7 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
         Of the layers that are pretrained, without `network`.
     corruption_level : float
         The share of the inputs that an autoencoder does not see while it is pretrained, without `network`.
-    hidden_layer_sizes, activation, updater, learning_rate, learning_rate_init, dropout, l2, batch_size, max_iter,
+    hidden_layer_sizes, activation, updater, learning_rate, learning_rate_init, dropout, alpha, batch_size, max_iter,
     shuffle, random_state, tol, n_iter_no_change, early_stopping, validation_fraction, warm_start, verbose
         As of `NetworkClassifier`. Pretraining is at `learning_rate_init` throughout, and through all epochs.
 
@@ -80,7 +80,7 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
         learning_rate: str = "cosine",
         learning_rate_init: float = 0.01,
         dropout: float = 0.0,
-        l2: float = 0.0,
+        alpha: float = 3.0,
         batch_size: int | str = "auto",
         max_iter: int = 20,
         shuffle: bool = True,
@@ -96,7 +96,7 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
             "hidden_layer_sizes": hidden_layer_sizes,
             "activation": activation,
             "dropout": dropout,
-            "l2": l2,
+            "alpha": alpha,
         }
         rates = {"updater": updater, "learning_rate": learning_rate, "learning_rate_init": learning_rate_init}
         epochs = {"batch_size": batch_size, "max_iter": max_iter, "shuffle": shuffle, "warm_start": warm_start}
