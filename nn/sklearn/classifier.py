@@ -15,14 +15,14 @@ import nd
 from nd.arguments import shown
 from nd.dataset.class_labels import one_hot
 
-from .estimator import NetworkEstimator, Targets
+from .estimator import SupervisedEstimator, Targets
 from .short_form import CLASSES, LABELS, Task
 from .training import Examples
 
 SEVERAL_LABELS = "multilabel-indicator"
 
 
-class NetworkClassifier(ClassifierMixin, NetworkEstimator):
+class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
     """Classify by a network, as a scikit-learn estimator.
 
     Parameters
@@ -106,11 +106,11 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         activation: str = "relu",
         updater: Any = "adam",
         learning_rate: str = "cosine",
-        learning_rate_init: float = 0.01,
+        learning_rate_init: float = 0.02,
         dropout: float = 0.0,
         alpha: float = 3.0,
         batch_size: int | str = "auto",
-        max_iter: int = 50,
+        max_iter: int = 25,
         shuffle: bool = True,
         random_state: Any = None,
         tol: float = 1e-4,
@@ -143,24 +143,6 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X ``[N, n_in]`` and y.
-
-        Parameters
-        ----------
-        X : array, table or list ``[N, n_in]``
-            With `network` also ``[N, C, T]`` or ``[N, C, H, W]``.
-        y : array ``[N]`` of classes, or ``[N, labels]`` of 0 and 1
-            Classes are numbers or texts; in the second form an example may have several labels.
-        sample_weight : array ``[N]``, optional
-
-        Raises
-        ------
-        ValueError
-            Something is wrong with X, y or the weights; errors of the network are `nd.NdError`.
-        """
-        return self._fit(X, y, sample_weight, not (self.warm_start and hasattr(self, "network_")))
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train one epoch more, at `learning_rate_init`; the first call makes the network.
 
@@ -182,21 +164,24 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):
                 "dict(zip(classes, compute_class_weight('balanced', classes=classes, y=y)))."
             )
         fresh = not hasattr(self, "network_")
-        known = None if fresh else self.classes_
-        if classes is None and fresh:
+        if classes is not None:
+            self._announce(unique_labels(classes), fresh)
+        elif fresh:
             raise nd.ConfigurationError(
                 "partial_fit: classes must be given in the first call, got none. Say classes=[...] with all of them."
             )
-        self._announced = None if classes is None else unique_labels(classes)
         try:
-            if known is not None and classes is not None and self._announced.tolist() != known.tolist():
-                raise nd.DataError(
-                    f"partial_fit: classes must be those of the first call, {shown(known.tolist())}, got "
-                    f"{shown(self._announced.tolist())}. Leave them out."
-                )
             return self._fit(X, y, sample_weight, fresh, epochs=1)
         finally:
             self.__dict__.pop("_announced", None)
+
+    def _announce(self, classes: Any, fresh: bool) -> None:
+        if not fresh and classes.tolist() != self.classes_.tolist():
+            raise nd.DataError(
+                f"partial_fit: classes must be those of the first call, {shown(self.classes_.tolist())}, got "
+                f"{shown(classes.tolist())}. Leave them out."
+            )
+        self._announced = classes
 
     def _targets(self, y: Any, dtype: str, fresh: bool, weights: Any) -> Targets:
         check_classification_targets(y)

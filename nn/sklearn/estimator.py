@@ -35,6 +35,7 @@ class NetworkEstimator(BaseEstimator):
 
     checks: ClassVar[dict[str, Any]] = {"dtype": ("float64", "float32")}
     """How scikit-learn checks X: what is no float32 is computed in float64."""
+    network_: Any
 
     def __init__(
         self,
@@ -44,11 +45,11 @@ class NetworkEstimator(BaseEstimator):
         activation: str = "relu",
         updater: Any = "adam",
         learning_rate: str = "cosine",
-        learning_rate_init: float = 0.01,
+        learning_rate_init: float = 0.02,
         dropout: float = 0.0,
         alpha: float = 3.0,
         batch_size: int | str = "auto",
-        max_iter: int = 50,
+        max_iter: int = 25,
         shuffle: bool = True,
         random_state: Any = None,
         tol: float = 1e-4,
@@ -178,6 +179,29 @@ class NetworkEstimator(BaseEstimator):
         """Layers, with the input as one, as scikit-learn counts."""
         check_is_fitted(self)
         return len(self.network_.conf.nodes) + 1
+
+
+class SupervisedEstimator(NetworkEstimator):
+    """Shared by the classifier and the regressor."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X ``[N, n_in]`` and y.
+
+        Parameters
+        ----------
+        X : array, table or list ``[N, n_in]``
+            With `network` also ``[N, C, T]`` or ``[N, C, H, W]``.
+        y : array ``[N]`` or ``[N, n_out]``
+            Of a classifier classes, numbers or texts, or columns of 0 and 1 where an example may have several labels;
+            of a regressor numbers.
+        sample_weight : array ``[N]``, optional
+
+        Raises
+        ------
+        ValueError
+            Something is wrong with X, y or the weights; errors of the network are `nd.NdError`.
+        """
+        return self._fit(X, y, sample_weight, not (self.warm_start and hasattr(self, "network_")))
 
 
 def checked_weights(weights: Any, X: Any, dtype: str) -> Any:

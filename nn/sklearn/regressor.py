@@ -11,12 +11,12 @@ from sklearn.utils.validation import column_or_1d
 
 import nd
 
-from .estimator import NetworkEstimator, Targets
+from .estimator import SupervisedEstimator, Targets
 from .short_form import NUMBERS, Task
 from .training import Examples
 
 
-class NetworkRegressor(RegressorMixin, NetworkEstimator):
+class NetworkRegressor(RegressorMixin, SupervisedEstimator):
     """Predict numbers by a network, as a scikit-learn estimator.
 
     Parameters
@@ -56,11 +56,11 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
         activation: str = "relu",
         updater: Any = "adam",
         learning_rate: str = "cosine",
-        learning_rate_init: float = 0.01,
+        learning_rate_init: float = 0.02,
         dropout: float = 0.0,
         alpha: float = 3.0,
         batch_size: int | str = "auto",
-        max_iter: int = 50,
+        max_iter: int = 25,
         shuffle: bool = True,
         random_state: Any = None,
         tol: float = 1e-4,
@@ -92,10 +92,6 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
             verbose=verbose,
         )
         self.scale_targets = scale_targets
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X ``[N, n_in]`` and y ``[N]`` or ``[N, n_out]``; see `NetworkClassifier.fit`."""
-        return self._fit(X, y, sample_weight, not (self.warm_start and hasattr(self, "network_")))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train one epoch more, at `learning_rate_init`; the first call makes the network, and scales by its y."""

@@ -27,11 +27,11 @@ class EstimatorParameters(Checked):
     activation: str = "relu"
     updater: str | Updater = "adam"
     learning_rate: str = "cosine"
-    learning_rate_init: NonNegative = 0.01
+    learning_rate_init: NonNegative = 0.02
     dropout: Fraction = 0.0
     alpha: NonNegative = 3.0
     batch_size: int | str = "auto"
-    max_iter: Count = 50
+    max_iter: Count = 25
     shuffle: bool = True
     tol: float = 1e-4
     n_iter_no_change: Count = 10

@@ -45,8 +45,8 @@ def made_network(
         conf = dense_configuration(settings, n_in, task, dtype, seed)
     else:
         conf = _users(settings.network, n_in, task.n_out, who)
-        again = {"seed": seed} if reseed else {}
-        conf = replace(conf, base=replace(conf.base, dtype=dtype, **again))  # type: ignore[call-arg]
+        base = replace(conf.base, dtype=dtype)
+        conf = replace(conf, base=replace(base, seed=seed) if reseed else base)
     return initialised(conf)
 
 

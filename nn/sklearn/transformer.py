@@ -92,16 +92,16 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
         warm_start: bool = False,
         verbose: bool = False,
     ) -> None:
-        network_form = {
-            "hidden_layer_sizes": hidden_layer_sizes,
-            "activation": activation,
-            "dropout": dropout,
-            "alpha": alpha,
-        }
+        sizes = {"hidden_layer_sizes": hidden_layer_sizes, "activation": activation, "dropout": dropout}
         rates = {"updater": updater, "learning_rate": learning_rate, "learning_rate_init": learning_rate_init}
         epochs = {"batch_size": batch_size, "max_iter": max_iter, "shuffle": shuffle, "warm_start": warm_start}
         ends = {"tol": tol, "n_iter_no_change": n_iter_no_change, "early_stopping": early_stopping}
-        rest = {"validation_fraction": validation_fraction, "random_state": random_state, "verbose": verbose}
+        rest = {
+            "validation_fraction": validation_fraction,
+            "alpha": alpha,
+            "random_state": random_state,
+            "verbose": verbose,
+        }
         super().__init__(network, **sizes, **rates, **epochs, **ends, **rest)  # type: ignore[arg-type]
         self.layer, self.pretrain, self.fine_tune = layer, pretrain, fine_tune
         self.kind, self.corruption_level = kind, corruption_level
