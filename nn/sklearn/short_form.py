@@ -71,10 +71,7 @@ def dense_configuration(
         for number, (before, after) in enumerate(zip((n_in, *sizes), sizes, strict=False))
     ]
     last = _output(task, (n_in, *sizes)[-1], retained if hidden else None)
-    base = _base(settings, dtype, seed)
-    if task.n_out == 1 and task[:2] == CLASSES:  # all examples of one class, which a fold of few may have
-        base = replace(base, validate_output_layer_config=False)
-    return base.list(*hidden, last)
+    return _stacked(_base(settings, dtype, seed), [*hidden, last], task)
 
 
 class Stack(NamedTuple):
@@ -100,6 +97,12 @@ def stacked_configuration(
     layers: list[Any] = [form.layer(before, after) for before, after in zip((n_in, *sizes), sizes, strict=False)]
     if form.task is not None:
         layers.append(_output(form.task, (n_in, *sizes)[-1]))
+    return _stacked(base, layers, form.task)
+
+
+def _stacked(base: NeuralNetConfiguration, layers: list[Any], task: Task | None) -> NetworkConfiguration:
+    if task is not None and task.n_out == 1 and task[:2] == CLASSES:  # one class alone, as a fold of few may have
+        base = replace(base, validate_output_layer_config=False)
     return base.list(*layers)
 
 
