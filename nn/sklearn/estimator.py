@@ -164,7 +164,8 @@ class NetworkEstimator(BaseEstimator):
         return self._outputs_for(X.astype(self.network_.dtype, copy=False))
 
     def _outputs_for(self, features: Any) -> Any:
-        return nd.to_host(self.network_.output(features))
+        outputs = self.network_.output(features)
+        return nd.to_host(outputs[0] if isinstance(outputs, list) else outputs)  # a graph returns a list
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "network_")

@@ -43,7 +43,7 @@ class NetworkRegressor(RegressorMixin, SupervisedEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_friedman1
-    >>> x, y = make_friedman1(random_state=0)
+    >>> x, y = make_friedman1(500, random_state=0)
     >>> NetworkRegressor(random_state=0).fit(x, y).score(x, y) > 0.9
     True
     """

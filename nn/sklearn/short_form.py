@@ -39,7 +39,8 @@ def made_network(
     Raises
     ------
     ConfigurationError
-        `network` is a function that returns no configuration, or one of several inputs or outputs.
+        `network` is a function that returns no configuration, or it has several inputs or outputs, or is not as wide
+        as the data ask for.
     """
     if settings.network is None:
         conf = dense_configuration(settings, n_in, task, dtype, seed)
@@ -55,9 +56,9 @@ def initialised(conf: Any) -> Network:
     from ..networks.graph import ComputationGraph
     from ..networks.multilayer import MultiLayerNetwork
 
-    kind: Any = MultiLayerNetwork if hasattr(conf, "layers") else ComputationGraph
-    with nd.random.use_random(nd.random.get_random().copy()):  # which `init` replaces
-        return kind(conf).init()
+    network: Any = (MultiLayerNetwork if hasattr(conf, "layers") else ComputationGraph)(conf)
+    network.engine.make(network.conf, None, network.random)  # `init` would make its generator the thread's
+    return network
 
 
 def dense_configuration(
@@ -133,5 +134,11 @@ def _users(network: Any, n_in: int, n_out: int, who: str) -> NetworkConfiguratio
         raise nd.ConfigurationError(
             f"{who}: network must have one input and one output, got {len(conf.input_names)} and "
             f"{len(conf.output_nodes)}. Train a ComputationGraph of more with its own fit."
+        )
+    width = getattr(conf.nodes[conf.output_nodes[0]].conf, "n_out", None) or n_out
+    if width != n_out:
+        raise nd.ConfigurationError(
+            f"{who}: network must have {n_out} outputs, as y asks for, got {width}. Give a function (n_in, n_out) -> "
+            "configuration."
         )
     return conf
