@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.utils import column_or_1d, compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
@@ -186,6 +186,7 @@ class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
     def _targets(self, y: Any, dtype: str, fresh: bool, weights: Any) -> Targets:
         check_classification_targets(y)
         kind = type_of_target(y)
+        y = y.toarray() if hasattr(y, "toarray") else y  # several labels may come sparse
         announced = self.__dict__.get("_announced")
         if kind == SEVERAL_LABELS:
             classes = unique_labels(y) if announced is None else announced
@@ -208,11 +209,17 @@ class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
         if self.class_weight is None:
             return weights
         of_class = self.class_weight
+        y = y.toarray() if hasattr(y, "toarray") else y
+        y = y.ravel() if y.shape == (len(y), 1) else y
         if of_class == "balanced" and weights is not None and y.ndim == 1:
             sums = {label: float(weights[y == label].sum()) for label in unique_labels(y).tolist()}
             present = [total for total in sums.values() if total > 0.0]
             of_class = {label: sum(present) / (len(present) * total) for label, total in sums.items() if total > 0.0}
-        factors = compute_sample_weight(of_class, y)
+        if isinstance(of_class, dict) and y.ndim == 1:  # not all classes need be in y
+            factor = compute_class_weight(of_class, classes=self.classes_, y=y)
+            factors = factor[self.classes_.searchsorted(y)]
+        else:
+            factors = compute_sample_weight(of_class, y)
         return factors if weights is None else weights * factors.astype(weights.dtype)
 
     def _settle(self, classes: Any, fresh: bool, several: bool) -> None:

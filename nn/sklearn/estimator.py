@@ -35,6 +35,7 @@ class NetworkEstimator(BaseEstimator):
 
     checks: ClassVar[dict[str, Any]] = {"dtype": ("float64", "float32")}
     """How scikit-learn checks X: what is no float32 is computed in float64."""
+    parameters: ClassVar[type[EstimatorParameters]] = EstimatorParameters
     network_: Any
 
     def __init__(
@@ -78,7 +79,7 @@ class NetworkEstimator(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__}: _targets must be defined. Write it.")
 
     def _weighted(self, y: Any, weights: Any) -> Any:
-        """Return the weights ``[N]`` of the examples, with those of their classes; None where all count alike."""
+        """Return the weights ``[N]`` of the examples times those of their classes; None where all count alike."""
         return weights
 
     def _score_of(self, outputs: Any, examples: Examples) -> float:
@@ -86,7 +87,10 @@ class NetworkEstimator(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__}: _score_of must be defined. Write it.")
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, fresh: bool, epochs: int | None = None) -> Self:
-        """Train a new network, or with `fresh` False the one that there is; an error leaves all as it was."""
+        """Train a new network, or with `fresh` False the one that there is.
+
+        An error leaves all as it was; a network that was going on keeps the minibatches that were done.
+        """
         before = dict(self.__dict__)
         try:
             return self._trained(X, y, sample_weight, fresh, epochs)
@@ -96,13 +100,14 @@ class NetworkEstimator(BaseEstimator):
             raise
 
     def _trained(self, X: Any, y: Any, sample_weight: Any, fresh: bool, epochs: int | None) -> Self:
-        settings = EstimatorParameters.of(self)
+        settings = self.parameters.of(self)
         X, y = self._begun(X, y, fresh)
         dtype = X.dtype.name if fresh else self.network_.dtype
-        weights = self._weighted(y, checked_weights(sample_weight, X, dtype))
+        weights = checked_weights(sample_weight, X, dtype)
         random = check_random_state(self.random_state)
         seed = int(random.randint(1, LARGEST_SEED))
         targets = self._targets(y, dtype, fresh, weights)
+        weights = checked_weights(self._weighted(y, weights), X, dtype)
         if fresh:
             alone = replace(settings, alpha=settings.alpha / (len(X) if weights is None else float(weights.sum())))
             self.network_ = self._made(alone, X.shape[1], targets.task, dtype, seed)

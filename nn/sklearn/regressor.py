@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
@@ -10,10 +11,26 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 import nd
+from nd.checks import check_choice
 
 from .estimator import SupervisedEstimator, Targets
+from .settings import EstimatorParameters
 from .short_form import NUMBERS, Task
 from .training import Examples
+
+LARGEST = 1e150  # whose square float64 has
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressorParameters(EstimatorParameters):
+    """Those of `NetworkRegressor`."""
+
+    scale_targets: bool | str = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.scale_targets, str):
+            check_choice(type(self).__name__, "scale_targets", self.scale_targets, ("auto",))
 
 
 class NetworkRegressor(RegressorMixin, SupervisedEstimator):
@@ -43,10 +60,14 @@ class NetworkRegressor(RegressorMixin, SupervisedEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> x, y = make_friedman1(500, random_state=0)
-    >>> NetworkRegressor(random_state=0).fit(x, y).score(x, y) > 0.9
+    >>> make_pipeline(StandardScaler(), NetworkRegressor(random_state=0)).fit(x, y).score(x, y) > 0.9
     True
     """
+
+    parameters: ClassVar[type[EstimatorParameters]] = RegressorParameters
 
     def __init__(
         self,
@@ -121,11 +142,17 @@ class NetworkRegressor(RegressorMixin, SupervisedEstimator):
         self.target_mean_ = self.target_scale_ = None
         if not scaled:
             return
+        dtype, values = values.dtype, values.astype("float64", copy=False)  # a square may be beyond float32
         shares = 1.0 / len(values) if weights is None else (weights / weights.sum())[:, None]
         mean = (values * shares).sum(0)
+        largest = abs(values - mean).max()
+        if not largest < LARGEST:
+            raise nd.DataError(
+                f"NetworkRegressor: y must have a range whose square is finite, got {largest} from its mean. Divide y."
+            )
         scale = ((values - mean) ** 2 * shares).sum(0) ** 0.5
         scale[scale == 0.0] = 1.0
-        self.target_mean_, self.target_scale_ = mean, scale
+        self.target_mean_, self.target_scale_ = mean.astype(dtype), scale.astype(dtype)
 
     def _score_of(self, outputs: Any, examples: Examples) -> float:
         weights = None if examples.weights is None else examples.weights[:, 0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cache
+from typing import Any, Self
 
 import nd
 from nd.arguments import Checked, Count, Fraction, NonNegative, converted, shown
@@ -37,6 +38,8 @@ class EstimatorParameters(Checked):
     n_iter_no_change: Count = 10
     early_stopping: bool = False
     validation_fraction: Fraction = 0.1
+    warm_start: bool = False
+    verbose: bool | int = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,9 +68,11 @@ class EstimatorParameters(Checked):
         )
 
     @classmethod
-    def of(cls, estimator: object) -> EstimatorParameters:
+    def of(cls, estimator: object) -> Self:
         """Return those of an estimator; errors name its class."""
-        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
+        return _named(cls, type(estimator).__name__)(
+            **{each.name: getattr(estimator, each.name) for each in fields(cls)}
+        )
 
     def rows(self, examples: int) -> int:
         """Return how many examples a minibatch has."""
@@ -86,6 +91,12 @@ class EstimatorParameters(Checked):
     def anneals(self) -> bool:
         """Whether fit lowers the learning rate: not that of an updater or a network that the user has made."""
         return self.learning_rate == "cosine" and self.network is None and isinstance(self.updater, str)
+
+
+@cache
+def _named(kind: type[Any], name: str) -> type[Any]:
+    """Return a class of that name, which errors tell, for a kind of parameters."""
+    return type(name, (kind,), {})
 
 
 def _sizes(who: str, sizes: Any) -> tuple[int, ...]:

@@ -145,6 +145,10 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
     def _made(self, settings: EstimatorParameters, n_in: int, task: Task, dtype: str, seed: int) -> Network:
         if self.network is None and self.pretrain:
             check_choice("NetworkTransformer", "kind", self.kind, KINDS)
+            if not settings.hidden_layer_sizes:
+                raise nd.ConfigurationError(
+                    "NetworkTransformer: hidden_layer_sizes must have a size, got none. Give (100,), say."
+                )
             form = Stack(self.kind, self.corruption_level, task if self.fine_tune else None)
             return initialised(stacked_configuration(settings, n_in, form, dtype, seed))
         return made_network(settings, n_in, task, dtype, seed, self.random_state is not None, "NetworkTransformer")

@@ -65,7 +65,7 @@ def encoder(n_in, n_out):
     "estimator",
     [
         NetworkClassifier(early_stopping=True, dropout=0.1, validation_fraction=0.3),
-        NetworkRegressor(updater="nesterovs", hidden_layer_sizes=(30, 10), scale_targets=False, learning_rate="constant"),
+        NetworkRegressor(updater="nesterovs", hidden_layer_sizes=(9, 5), scale_targets=False, learning_rate="constant"),
         NetworkTransformer(pretrain=False, fine_tune=True),
         NetworkTransformer(fine_tune=True, kind="rbm", max_iter=3),
         NetworkTransformer(encoder),
