@@ -44,8 +44,8 @@ class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
     dropout : float
         The share of the activations that is dropped behind every hidden layer.
     alpha : float
-        The coefficient of half the squared weights, which is divided by the sum of the examples' weights (without any
-        by their number) in the first call, as of MLPClassifier by the number in a minibatch.
+        The coefficient of half the squared weights of the layers, beside the sum of the losses of all examples: the
+        1 / C of LogisticRegression. MLPClassifier's counts once for every minibatch.
     batch_size : int or "auto"
         "auto": an eighth of the examples, but between 32 and 200, all where there are fewer.
     max_iter : int
@@ -88,7 +88,8 @@ class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
     -----
     Computes in float64 unless X is float32. The loss is the weighted sum of the examples' losses divided by the sum of
     the weights: a weight of 2 is an example twice. Of several minibatches each is divided by its number of examples
-    times the mean weight of all. Differs: `Network.fit` divides by the number of examples, as Java does.
+    times the mean weight of all. `alpha` is divided by what the first call has: the sum of the weights, but at least
+    the number of those that are not 0, and without any the number of examples. Differs: `Network.fit` divides by the number of examples, as Java does.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 import nd
 
 from .settings import EstimatorParameters
-from .short_form import Task, made_network
+from .short_form import Task, check_width, made_network
 from .training import EpochLoop, Examples
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ class NetworkEstimator(BaseEstimator):
         targets = self._targets(y, dtype, fresh, weights)
         weights = checked_weights(self._weighted(y, weights), X, dtype)
         if fresh:
-            alone = replace(settings, alpha=settings.alpha / (len(X) if weights is None else float(weights.sum())))
+            alone = replace(settings, alpha=settings.alpha / (len(X) if weights is None else counted(weights)))
             self.network_ = self._made(alone, X.shape[1], targets.task, dtype, seed)
+            if targets.values is not None:
+                check_width(self.network_, targets.task.n_out, type(self).__name__)
             self.loss_curve_: list[float] = []
             self.validation_scores_: list[float] | None = None
             self.n_iter_ = self.t_ = 0
@@ -231,6 +233,14 @@ def checked_weights(weights: Any, X: Any, dtype: str) -> Any:
             "Leave out examples that count for nothing."
         )
     return weights
+
+
+def counted(weights: Any) -> float:
+    """Return how many examples weights stand for: their sum, but at least the number of those that are not 0.
+
+    Weights that only say what counts more, such as those of sum 1 of a booster, leave the penalty as it is.
+    """
+    return max(float(weights.sum()), float((weights > 0.0).sum()))
 
 
 def weighted_mean_1(weights: Any) -> Any:

@@ -39,8 +39,7 @@ def made_network(
     Raises
     ------
     ConfigurationError
-        `network` is a function that returns no configuration, or it has several inputs or outputs, or is not as wide
-        as the data ask for.
+        `network` is a function that returns no configuration, or it has several inputs or outputs.
     """
     if settings.network is None:
         conf = dense_configuration(settings, n_in, task, dtype, seed)
@@ -49,6 +48,17 @@ def made_network(
         base = replace(conf.base, dtype=dtype)
         conf = replace(conf, base=replace(base, seed=seed) if reseed else base)
     return initialised(conf)
+
+
+def check_width(network: Network, n_out: int, who: str) -> None:
+    """Raise ConfigurationError if a network has not as many outputs as the data ask for."""
+    conf = network.conf
+    width = getattr(conf.nodes[conf.output_nodes[0]].conf, "n_out", None) or n_out
+    if width != n_out:
+        raise nd.ConfigurationError(
+            f"{who}: network must have {n_out} outputs, as y asks for, got {width}. Give a function (n_in, n_out) -> "
+            "configuration."
+        )
 
 
 def initialised(conf: Any) -> Network:
@@ -134,11 +144,5 @@ def _users(network: Any, n_in: int, n_out: int, who: str) -> NetworkConfiguratio
         raise nd.ConfigurationError(
             f"{who}: network must have one input and one output, got {len(conf.input_names)} and "
             f"{len(conf.output_nodes)}. Train a ComputationGraph of more with its own fit."
-        )
-    width = getattr(conf.nodes[conf.output_nodes[0]].conf, "n_out", None) or n_out
-    if width != n_out:
-        raise nd.ConfigurationError(
-            f"{who}: network must have {n_out} outputs, as y asks for, got {width}. Give a function (n_in, n_out) -> "
-            "configuration."
         )
     return conf

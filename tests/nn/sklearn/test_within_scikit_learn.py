@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -52,11 +52,12 @@ def test_pipeline():
 
 
 def test_cross_validate():
-    estimator = make_pipeline(StandardScaler(), NetworkClassifier(**SMALL))
+    estimator = make_pipeline(StandardScaler(), NetworkClassifier(random_state=0))
     scores = cross_validate(estimator, X, Y, cv=3, scoring=["accuracy", "neg_log_loss", "roc_auc_ovr"])
     assert scores["test_accuracy"].min() > 0.85
     assert scores["test_roc_auc_ovr"].min() > 0.95
-    assert cross_validate(NetworkRegressor(**SMALL), SCALED, NUMBERS, cv=3)["test_score"].min() > 0.8
+    folds = KFold(3, shuffle=True, random_state=0)  # the rows are in order of class
+    assert cross_validate(NetworkRegressor(random_state=0), SCALED, NUMBERS, cv=folds)["test_score"].min() > 0.9
 
 
 @pytest.mark.slow
@@ -83,9 +84,11 @@ def test_calibrated_classifier():
 
 
 def test_boosting_weighs_examples():
-    """AdaBoost hands over weights whose sum is 1."""
-    boosted = AdaBoostClassifier(NetworkClassifier(hidden_layer_sizes=(3,)), n_estimators=3, random_state=0)
-    assert boosted.fit(SCALED, Y).score(SCALED, Y) > 0.85
+    """AdaBoost hands over weights whose sum is 1, which leave the penalty as it is."""
+    boosted = AdaBoostClassifier(NetworkClassifier(max_iter=10), n_estimators=2, random_state=0).fit(SCALED, Y)
+    assert boosted.score(SCALED, Y) > 0.9
+    alone, weighted = (NetworkClassifier(**SMALL, max_iter=3).fit(SCALED, Y, w) for w in (None, np.full(150, 1 / 150)))
+    np.testing.assert_allclose(weighted.predict_proba(SCALED), alone.predict_proba(SCALED), rtol=1e-9)
 
 
 def test_several_columns_of_classes():
@@ -118,15 +121,15 @@ def test_weights_are_repeated_rows(kind, y):
 
 def test_alpha_is_one_over_c_of_logistic_regression():
     """Trained to the end without hidden layers; biases are not penalised in either."""
-    fitted = NetworkClassifier(random_state=0, max_iter=4000, **whole(tol=-1.0)).fit(SCALED, Y)
+    fitted = NetworkClassifier(random_state=0, max_iter=1500, **whole(tol=-1.0)).fit(SCALED, Y)
     reference = LogisticRegression(C=1.0 / 3.0, tol=1e-10, max_iter=10_000).fit(SCALED, Y)
     np.testing.assert_allclose(fitted.predict_proba(SCALED), reference.predict_proba(SCALED), atol=1e-5)
 
 
 def test_alpha_is_twice_that_of_ridge():
     """On targets of mean 0 and deviation 1, whose squared errors count as a whole, half the squared weights."""
-    made = whole(updater=Sgd(0.1), tol=-1.0)
-    fitted = NetworkRegressor(random_state=0, max_iter=4000, **made).fit(SCALED, NUMBERS)
+    made = whole(updater=Sgd(0.3), tol=-1.0)
+    fitted = NetworkRegressor(random_state=0, max_iter=1200, **made).fit(SCALED, NUMBERS)
     reference = Ridge(alpha=1.5).fit(SCALED, (NUMBERS - NUMBERS.mean()) / NUMBERS.std())
     expected = reference.predict(SCALED) * NUMBERS.std() + NUMBERS.mean()
     np.testing.assert_allclose(fitted.predict(SCALED), expected, rtol=1e-6)
@@ -147,10 +150,11 @@ def test_weights_of_classes_hold_in_parts_that_lack_some():
 def test_weights_are_routed():
     weights = np.where(Y == 1, 0.0, 1.0)
     network = NetworkClassifier(**SMALL).set_fit_request(sample_weight=True)
-    fitted = make_pipeline(StandardScaler(), network).fit(X, Y, sample_weight=weights)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    fitted = make_pipeline(scaler, network).fit(X, Y, sample_weight=weights)
     assert set(fitted.predict(X).tolist()) == {0, 2}
     requested = network.set_score_request(sample_weight=True)
-    scores = cross_validate(make_pipeline(StandardScaler(), requested), X, Y, cv=3, params={"sample_weight": weights})
+    scores = cross_validate(make_pipeline(scaler, requested), X, Y, cv=3, params={"sample_weight": weights})
     assert scores["test_score"].min() > 0.95  # of the class that weighs nothing none is found
     network.set_partial_fit_request(classes=True, sample_weight=False)
 
@@ -205,10 +209,9 @@ def test_features_are_the_activations_of_what_was_pretrained(kind):
 
 def test_features_help_a_linear_model():
     x, y = load_digits(return_X_y=True)
-    x, y = x[:600], y[:600]
-    features = NetworkTransformer(hidden_layer_sizes=(40,), pretrain=False, fine_tune=True, random_state=0, max_iter=15)
-    fitted = make_pipeline(MinMaxScaler(), features, LogisticRegression()).fit(x[:400], y[:400])
-    assert fitted.score(x[400:], y[400:]) > 0.9
+    features = NetworkTransformer(activation="relu", pretrain=False, fine_tune=True, random_state=0)
+    fitted = make_pipeline(MinMaxScaler(), features, LogisticRegression()).fit(x[::3], y[::3])
+    assert fitted.score(x[1::3], y[1::3]) > 0.95
 
 
 def test_fine_tuning_takes_numbers_and_classes():
