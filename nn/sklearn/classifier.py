@@ -89,7 +89,8 @@ class NetworkClassifier(ClassifierMixin, SupervisedEstimator):
     Computes in float64 unless X is float32. The loss is the weighted sum of the examples' losses divided by the sum of
     the weights: a weight of 2 is an example twice. Of several minibatches each is divided by its number of examples
     times the mean weight of all. `alpha` is divided by what the first call has: the sum of the weights, but at least
-    the number of those that are not 0, and without any the number of examples. Differs: `Network.fit` divides by the number of examples, as Java does.
+    the number of those that are not 0, and without any the number of examples.
+    Differs: `Network.fit` divides by the number of examples, as Java does.
 
     Examples
     --------
