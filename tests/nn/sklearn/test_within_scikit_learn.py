@@ -247,7 +247,7 @@ def test_ctrl_c_leaves_an_estimator_that_works(warm):
     estimator.set_params(max_iter=10_000)
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    with pytest.raises(KeyboardInterrupt, match="^$"):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
         estimator.fit(SCALED, Y)
     timer.join()
     if warm:
