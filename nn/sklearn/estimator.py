@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 import nd
 
 from .settings import EstimatorParameters
-from .short_form import Task, check_width, made_network
+from .short_form import Task, check_width, dense_configuration, initialised, users_configuration
 from .training import EpochLoop, Examples
 
 if TYPE_CHECKING:
@@ -124,7 +124,11 @@ class NetworkEstimator(BaseEstimator):
 
     def _made(self, settings: EstimatorParameters, n_in: int, task: Task, dtype: str, seed: int) -> Network:
         """Return a new network."""
-        return made_network(settings, n_in, task, dtype, seed, self.random_state is not None, type(self).__name__)
+        if self.network is None:
+            return initialised(dense_configuration(settings, n_in, task, dtype, seed))
+        given = None if self.random_state is None else seed
+        who = type(self).__name__
+        return initialised(users_configuration(self.network, n_in, task.n_out, dtype, given, who))
 
     def _train(
         self, settings: EstimatorParameters, examples: Examples, groups: Any, random: Any, epochs: int | None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Self
 
 import nd
-from nd.arguments import Checked, Count, Fraction, NonNegative, converted, shown
+from nd.arguments import Checked, Count, Fraction, NonNegative, shown
 from nd.checks import check_choice
-from nd.rules import INTEGER
 from optimize import Updater, get_updater
 
 from ..conf.nodes import NetworkConfiguration
@@ -23,8 +22,8 @@ FEWEST_ROWS, MOST_ROWS, STEPS = 32, 200, 8  # of "auto": so many steps an epoch,
 class EstimatorParameters(Checked):
     """What says how a network is made and trained; see `NetworkClassifier`."""
 
-    network: object = None
-    hidden_layer_sizes: object = (100,)
+    users_network: bool = False
+    hidden_layer_sizes: int | Sequence[int] = (100,)
     activation: str = "relu"
     updater: str | Updater = "adam"
     learning_rate: str = "cosine"
@@ -55,24 +54,20 @@ class EstimatorParameters(Checked):
             raise nd.ConfigurationError(
                 f"{who}: validation_fraction must lie between 0 and 1, got {self.validation_fraction}. Give 0.1, say."
             )
-        object.__setattr__(self, "hidden_layer_sizes", _sizes(who, self.hidden_layer_sizes))
-        self._check_network(who)
-
-    def _check_network(self, who: str) -> None:
-        if self.network is None or isinstance(self.network, NetworkConfiguration) or callable(self.network):
-            return
-        remedy = "Give net.conf." if hasattr(self.network, "conf") else "Give NeuralNetConfiguration(...).list(...)."
-        raise nd.ConfigurationError(
-            f"{who}: network must be a configuration, or a function (n_in, n_out) -> configuration, got "
-            f"{shown(self.network)}. {remedy}"
-        )
+        sizes = self.hidden_layer_sizes
+        sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+        if any(size < 1 for size in sizes):
+            raise nd.ConfigurationError(f"{who}: hidden_layer_sizes must be > 0, got {shown(sizes)}. Leave such out.")
+        object.__setattr__(self, "hidden_layer_sizes", sizes)
 
     @classmethod
-    def of(cls, estimator: object) -> Self:
+    def of(cls, estimator: Any) -> Self:
         """Return those of an estimator; errors name its class."""
-        return _named(cls, type(estimator).__name__)(
-            **{each.name: getattr(estimator, each.name) for each in fields(cls)}
-        )
+        network, sizes, who = estimator.network, estimator.hidden_layer_sizes, type(estimator).__name__
+        _check_network(who, network)
+        given = {field.name: getattr(estimator, field.name) for field in fields(cls) if field.name != "users_network"}
+        given["hidden_layer_sizes"] = sizes.tolist() if hasattr(sizes, "tolist") else sizes  # arrays of NumPy
+        return _named(cls, who)(**given, users_network=network is not None)
 
     def rows(self, examples: int) -> int:
         """Return how many examples a minibatch has."""
@@ -90,7 +85,7 @@ class EstimatorParameters(Checked):
     @property
     def anneals(self) -> bool:
         """Whether fit lowers the learning rate: not that of an updater or a network that the user has made."""
-        return self.learning_rate == "cosine" and self.network is None and isinstance(self.updater, str)
+        return self.learning_rate == "cosine" and not self.users_network and isinstance(self.updater, str)
 
 
 @cache
@@ -99,13 +94,11 @@ def _named(kind: type[Any], name: str) -> type[Any]:
     return type(name, (kind,), {})
 
 
-def _sizes(who: str, sizes: Any) -> tuple[int, ...]:
-    """Return the sizes of the hidden layers, of a single number too."""
-    given = [*sizes] if isinstance(sizes, Iterable) and not isinstance(sizes, (str, Mapping)) else [sizes]
-    counts = tuple(converted(who, "hidden_layer_sizes", INTEGER, size) for size in given)
-    if any(count < 1 for count in counts):
-        raise nd.ConfigurationError(f"{who}: hidden_layer_sizes must be > 0, got {shown(sizes)}. Leave such out.")
-    return counts
-
-
-Maker = Callable[[int, int], NetworkConfiguration]
+def _check_network(who: str, network: Any) -> None:
+    if network is None or isinstance(network, NetworkConfiguration) or callable(network):
+        return
+    remedy = "Give net.conf." if hasattr(network, "conf") else "Give NeuralNetConfiguration(...).list(...)."
+    raise nd.ConfigurationError(
+        f"{who}: network must be a configuration, or a function (n_in, n_out) -> configuration, got "
+        f"{shown(network)}. {remedy}"
+    )

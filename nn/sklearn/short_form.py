@@ -31,25 +31,6 @@ CLASSES, LABELS, NUMBERS = ("softmax", "mcxent"), ("sigmoid", "xent"), ("identit
 """Activation and loss of a last layer for classes, for several labels at once, and for numbers."""
 
 
-def made_network(
-    settings: EstimatorParameters, n_in: int, task: Task, dtype: str, seed: int, reseed: bool, who: str
-) -> Network:
-    """Return a new network for data of that kind, initialised.
-
-    Raises
-    ------
-    ConfigurationError
-        `network` is a function that returns no configuration, or it has several inputs or outputs.
-    """
-    if settings.network is None:
-        conf = dense_configuration(settings, n_in, task, dtype, seed)
-    else:
-        conf = _users(settings.network, n_in, task.n_out, who)
-        base = replace(conf.base, dtype=dtype)
-        conf = replace(conf, base=replace(base, seed=seed) if reseed else base)
-    return initialised(conf)
-
-
 def check_width(network: Network, n_out: int, who: str) -> None:
     """Raise ConfigurationError if a network has not as many outputs as the data ask for."""
     conf = network.conf
@@ -134,7 +115,16 @@ def _base(settings: EstimatorParameters, dtype: str, seed: int) -> NeuralNetConf
     )
 
 
-def _users(network: Any, n_in: int, n_out: int, who: str) -> NetworkConfiguration:
+def users_configuration(
+    network: Any, n_in: int, n_out: int, dtype: str, seed: int | None, who: str
+) -> NetworkConfiguration:
+    """Return the configuration that the user has given, for arrays of that dtype, with a seed where one is given.
+
+    Raises
+    ------
+    ConfigurationError
+        `network` is a function that returns no configuration, or it has several inputs or outputs.
+    """
     conf = network if isinstance(network, NetworkConfiguration) else network(n_in, n_out)
     if not isinstance(conf, NetworkConfiguration):
         raise nd.ConfigurationError(
@@ -145,4 +135,5 @@ def _users(network: Any, n_in: int, n_out: int, who: str) -> NetworkConfiguratio
             f"{who}: network must have one input and one output, got {len(conf.input_names)} and "
             f"{len(conf.output_nodes)}. Train a ComputationGraph of more with its own fit."
         )
-    return conf
+    base = replace(conf.base, dtype=dtype)
+    return replace(conf, base=base if seed is None else replace(base, seed=seed))

@@ -17,7 +17,7 @@ from ..layers.pretraining.base import is_pretrained
 from .classifier import NetworkClassifier
 from .estimator import NetworkEstimator, Targets
 from .regressor import NetworkRegressor
-from .short_form import KINDS, NUMBERS, Stack, Task, initialised, made_network, stacked_configuration
+from .short_form import KINDS, NUMBERS, Stack, Task, initialised, stacked_configuration
 from .training import EpochLoop, Examples
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
                 )
             form = Stack(self.kind, self.corruption_level, task if self.fine_tune else None)
             return initialised(stacked_configuration(settings, n_in, form, dtype, seed))
-        return made_network(settings, n_in, task, dtype, seed, self.random_state is not None, "NetworkTransformer")
+        return super()._made(settings, n_in, task, dtype, seed)
 
     def _train(
         self, settings: EstimatorParameters, examples: Examples, groups: Any, random: Any, epochs: int | None
