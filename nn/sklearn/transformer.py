@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import nd
-from nd.arguments import converted
+from nd.arguments import Count, Fraction, NonNegative, converted
 from nd.checks import check_choice
 from nd.rules import INTEGER
 
@@ -17,12 +18,37 @@ from ..layers.pretraining.base import is_pretrained
 from .classifier import NetworkClassifier
 from .estimator import NetworkEstimator, Targets
 from .regressor import NetworkRegressor
+from .settings import EstimatorParameters
 from .short_form import KINDS, NUMBERS, Stack, Task, initialised, stacked_configuration
 from .training import EpochLoop, Examples
 
 if TYPE_CHECKING:
     from ..networks.network import Network
-    from .settings import EstimatorParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerParameters(EstimatorParameters):
+    """Those of `NetworkTransformer`."""
+
+    layer: int | str | None = None
+    pretrain: bool = True
+    fine_tune: bool = False
+    kind: str = "autoencoder"
+    corruption_level: Fraction = 0.3
+    activation: str = "sigmoid"
+    learning_rate_init: NonNegative = 0.01
+    max_iter: Count = 20
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        who = type(self).__name__
+        check_choice(who, "kind", self.kind, KINDS)
+        if not self.pretrain and not self.fine_tune:
+            raise nd.ConfigurationError(
+                f"{who}: pretrain or fine_tune must be True, got False for both. Say pretrain=True."
+            )
+        if not self.hidden_layer_sizes and not self.users_network and self.pretrain:
+            raise nd.ConfigurationError(f"{who}: hidden_layer_sizes must have a size, got none. Give (100,), say.")
 
 
 class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):
@@ -64,6 +90,8 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
     >>> NetworkTransformer(hidden_layer_sizes=(20,), max_iter=2, random_state=0).fit_transform(x).shape
     (1797, 20)
     """
+
+    parameters: ClassVar[type[EstimatorParameters]] = TransformerParameters
 
     def __init__(
         self,
@@ -114,10 +142,6 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
         ValueError
             As `NetworkClassifier.fit`; or neither `pretrain` nor `fine_tune` is True, or there is no such layer.
         """
-        if not self.pretrain and not self.fine_tune:
-            raise nd.ConfigurationError(
-                "NetworkTransformer: pretrain or fine_tune must be True, got False for both. Say pretrain=True."
-            )
         return self._fit(X, y, None, not (self.warm_start and hasattr(self, "network_")))
 
     def transform(self, X: Any) -> Any:
@@ -144,11 +168,6 @@ class NetworkTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Netw
 
     def _made(self, settings: EstimatorParameters, n_in: int, task: Task, dtype: str, seed: int) -> Network:
         if self.network is None and self.pretrain:
-            check_choice("NetworkTransformer", "kind", self.kind, KINDS)
-            if not settings.hidden_layer_sizes:
-                raise nd.ConfigurationError(
-                    "NetworkTransformer: hidden_layer_sizes must have a size, got none. Give (100,), say."
-                )
             form = Stack(self.kind, self.corruption_level, task if self.fine_tune else None)
             return initialised(stacked_configuration(settings, n_in, form, dtype, seed))
         return super()._made(settings, n_in, task, dtype, seed)
