@@ -154,7 +154,7 @@ def test_weights_are_routed():
     fitted = make_pipeline(scaler, network).fit(X, Y, sample_weight=weights)
     assert set(fitted.predict(X).tolist()) == {0, 2}
     requested = network.set_score_request(sample_weight=True)
-    scores = cross_validate(make_pipeline(scaler, requested), X, Y, cv=3, params={"sample_weight": weights})
+    scores = cross_validate(requested, SCALED, Y, cv=3, params={"sample_weight": weights})
     assert scores["test_score"].min() > 0.95  # of the class that weighs nothing none is found
     network.set_partial_fit_request(classes=True, sample_weight=False)
 
