@@ -55,7 +55,7 @@ def regression() -> dict[str, Any]:
 
 
 def other_classification() -> dict[str, Any]:
-    """Return data sets by which no default of the estimators was chosen: their seed, 7, is in no test either."""
+    """Return data sets by which no default of the estimators was chosen."""
     made, seed = datasets.make_classification, {"random_state": 7}
     return {
         "four classes": made(600, n_informative=10, n_classes=4, **seed),
