@@ -1,7 +1,9 @@
 """Estimators of nn.sklearn within what scikit-learn makes of estimators: pipelines, searches, ensembles."""
 
+import importlib
 import pickle
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -276,3 +278,47 @@ def test_threads_predict_at_once():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+# ---- what is refused, and what is not
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    for name in ("sklearn", "sklearn.base"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "nn.sklearn")
+    with pytest.raises(
+        nd.ConfigurationError, match=r"nn\.sklearn: needs the package scikit-learn, got none\. Install it: pip"
+    ):
+        importlib.import_module("nn.sklearn")
+
+
+def test_labels_may_come_sparse():
+    sparse = pytest.importorskip("scipy.sparse")
+    labels = np.stack([Y > 0, Y > 1], 1).astype(int)
+    plain = NetworkClassifier(**SMALL, max_iter=2).fit(SCALED, labels)
+    other = NetworkClassifier(**SMALL, max_iter=2).fit(SCALED, sparse.csr_matrix(labels))
+    np.testing.assert_array_equal(other.predict(SCALED), plain.predict(SCALED))
+    with pytest.raises(TypeError, match="dense data is required"):
+        plain.predict(sparse.csr_matrix(SCALED))
+
+
+@pytest.mark.parametrize("kind", [NetworkClassifier, NetworkRegressor, NetworkTransformer])
+def test_one_example_is_enough_and_nan_is_refused(kind):
+    fitted = kind(max_iter=1).fit(SCALED[:1], Y[:1])
+    answer = fitted.transform if kind is NetworkTransformer else fitted.predict
+    assert np.isfinite(answer(SCALED)).all()
+    with pytest.raises(ValueError, match="contains NaN"):
+        answer(SCALED * np.nan)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        fitted.fit([["a", "b"]], [0])
+    assert fitted.n_features_in_ == 4  # of the call before
+
+
+def test_targets_out_of_range_are_told():
+    with pytest.raises(nd.DataError, match="y must have a range whose square is finite"):
+        NetworkRegressor().fit(SCALED, NUMBERS * 1e200)
+    with pytest.raises(nd.ChoiceError, match="NetworkRegressor: unknown scale_targets 'no'"):
+        NetworkRegressor(scale_targets="no").fit(SCALED, NUMBERS)
+    large = NetworkRegressor(**SMALL, max_iter=2).fit(SCALED.astype("float32"), NUMBERS * 1e30)
+    assert np.isfinite(large.predict(SCALED.astype("float32"))).all()
