@@ -22,8 +22,8 @@ NOTHING_OF_ONEDNN := tests/fuzz tests/optimize tests/nd/dataset tests/nn/cli tes
 	tests/test_contributing.py tests/test_docs.py tests/test_gpu_check.py tests/test_import_cost.py tests/test_names.py \
 	tests/test_names_in_use.py tests/test_on_demand.py tests/test_packaging.py tests/test_public_interface.py \
 	tests/test_readme.py tests/test_typed_blocks.py tests/test_words.py
-# For test-extras, which runs their slow tests: what people bring, in pipelines, folders and files of weights.
-BROUGHT := tests/nn/sklearn tests/nn/zoo tests/nd/dataset/augmentation tests/nd/dataset/images
+# For test-extras, which runs all tests of it: what people bring, in pipelines, folders and files of weights.
+BROUGHT := tests/test_sklearn_example.py tests/nn/sklearn tests/nn/zoo tests/nd/dataset/augmentation tests/nd/dataset/images
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -68,7 +68,7 @@ test-slow: $(VENV)/test
 test-extras: $(EXTRAS_VENV)/made
 	SWEEP=$(SWEEP) $(EXTRAS_VENV)/bin/python -m pytest -m "slow or not slow" --needing=opencv tests/nn/caffe
 	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto -m "slow or not slow" --needing=keras tests
-	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto --dist=worksteal -m slow $(BROUGHT)
+	SWEEP=$(SWEEP) OMP_NUM_THREADS=1 $(EXTRAS_VENV)/bin/python -m pytest -n auto --dist=worksteal -m "slow or not slow" $(BROUGHT)
 
 backends-check: $(TORCH_VENV)/made
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -n auto --dist=worksteal --backend=array_api:torch \

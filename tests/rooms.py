@@ -11,7 +11,7 @@ ROOMS = (
     ("step",),
     ("networks",),
     ("files",),
-    ("caffe", "cli", "dl4j", "keras", "onnx", "pictures", "trace", "transferlearning", "zoo"),
+    ("caffe", "cli", "dl4j", "keras", "onnx", "pictures", "sklearn", "trace", "transferlearning", "zoo"),
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms}
 SIDEWAYS = {
