@@ -18,7 +18,7 @@ from optimize.api import listens
 from optimize.step import StepResult
 
 from ..layers.losses.output import OutputMixin
-from ..step.passes import ForwardPass
+from ..step.propagation import ForwardPass
 from ..step.vectors import copy_vector
 from ..step.worker import StepInput
 from ..terms.data_formats import outward
@@ -327,7 +327,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
             engine = self.engine
             step = engine.other_step(engine.formed(data)).with_loss_weights(loss_weights)
             passed = self._forward(step.features, training, step.features_masks)
-            loss = engine.propagation.summed_loss(step, passed)
+            loss = engine.propagation.losses_of(step, passed, way_back=False).loss
             told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)
             return nd.copy(loss), [outward(nd.copy(passed.outputs[number]), name) for number, name in told]
 

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from ..conf.nodes import NetworkConfiguration
     from ..layers.runtime import LayerRuntime
-    from ..step.passes import ForwardPass
-    from ..step.propagation import Propagation
+    from ..step.propagation import ForwardPass, Propagation
     from .pretraining import LayerLearner
 
 

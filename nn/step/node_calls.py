@@ -18,8 +18,7 @@ from .worker import OnForward, Pass, copied, joined
 
 if TYPE_CHECKING:
     from .nodes import Node
-    from .passes import ForwardPass
-    from .propagation import Propagation
+    from .propagation import ForwardPass, Propagation
     from .worker import Part, Run, StepInput, Worker
 
 Several = tuple[Array | None, ...]
