@@ -201,7 +201,7 @@ class _PartAtWork:
         self._keeping = _Hearing(self.propagation.nodes, worker._shared.keeps, calls.goes_everywhere)
         self._on_final = worker.hearing(part)
         self._waiting: dict[Source, Array] = {}
-        self._deltas: dict[int, Array] = {}
+        self._deltas: dict[int, Array | None] = {}
         self.shown: list[Array] = []
         """Activations of every layer and vertex so far."""
         self.between: Array | None = None
