@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
@@ -325,7 +326,7 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self._check_losses()
         with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             engine = self.engine
-            step = engine.other_step(engine.formed(data)).with_loss_weights(loss_weights)
+            step = replace(engine.other_step(engine.formed(data)), loss_weights=loss_weights)
             passed = self._forward(step.features, training, step.features_masks)
             loss = engine.propagation.losses_of(step, passed, way_back=False).loss
             told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)

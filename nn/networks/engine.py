@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -264,7 +265,8 @@ class Engine:
         """Return a segment with the state that the one before has left; the first of a series begins anew."""
         if not self.shared_nodes.states:
             return segment
-        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.features))
+        state = (self.state if number else ()) or self.shared_nodes.initial_state(segment.features)
+        return replace(segment, state=state)
 
     # ---- activations
 

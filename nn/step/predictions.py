@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ class Predictor(Worker):
     def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
         key = (step.key, keeps_state)
         if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
-            step = step.with_state(copied(step.state))
+            step = replace(step, state=copied(step.state))
         outputs, state = self.recordings.run(key, partial(self._output, step, keeps_state), step.arrays)
         if keeps_state and not self.recordings.holds(key):  # in memory that the next computation is given its inputs in
             state = copied(state)

@@ -9,6 +9,7 @@ fast. Shards give the same bits however many threads compute them: shard r of S 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
 from operator import add
@@ -19,6 +20,7 @@ from nd.arguments import shown
 from nd.state import computing
 from nd.typing import Array
 
+from ..terms.shard import Shard
 from .worker import OnForward, Part, Pass, Run, StepInput, Worker, copied, joined
 
 if TYPE_CHECKING:
@@ -140,8 +142,10 @@ def compute_in_shards(computer: GradientComputer, step: StepInput, on_forward: O
     parts: list[Part | None] = [None] * count
     for number, place in enumerate(rows):
         if present[number]:
-            shard = step.shard_of(place, shared.draws)
-            twin = computer.twin_of(generator, shard.shard) if shared.draws else None
+            shard, twin = step.part(place), None
+            if shared.draws:  # the numbers that these examples have in the minibatch
+                shard = replace(shard, shard=Shard(place.start, place.stop - place.start, step.examples))
+                twin = computer.twin_of(generator, shard.shard)
             parts[number] = Part(shard, next(free), False, twin)
     workers = computer.workers_for(len(borders))
     runs = computer.runs(workers, [parts[slice(*border)] for border in borders], meeting, on_forward, step)
