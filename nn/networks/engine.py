@@ -16,9 +16,8 @@ from nd.state import Restoring, within
 from nd.typing import Array
 from optimize.step import StepResult
 
-from ..step.masks import masks_behind
 from ..step.predictions import OutputComputer
-from ..step.shared_nodes import SharedNodes
+from ..step.shared_nodes import SharedNodes, masks_behind
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer, StepInput
 from ..terms.data_formats import outward
@@ -320,7 +319,7 @@ class Engine:
             batch.set_masks(parts.features_masks, ())
             given = conf.input_names, batch.features, batch.features_masks
             masks = masks_behind(self.shared_nodes.nodes, *given, self.dtype)
-            of_outputs = [masks[number] for number in conf.output_nodes]
+            of_outputs = [masks[number][0] for number in conf.output_nodes]
             hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
             return list(map(outward, hosted, conf.formats.outputs))
 

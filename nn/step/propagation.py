@@ -216,8 +216,6 @@ class Propagation:
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
             if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
-                from .masks import over  # of masks of labels alone
-
                 masked = self._buffers[number]("masked_output", tuple(out.shape))
                 out = nd.multiply(out, over(mask, out), masked)
             outs.append(out)
@@ -297,11 +295,7 @@ class Propagation:
             gradient = gradient if delta is None else delta
             needs = self._needs(node, to_input, keeping)
             if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
-                again = self._scratch(number, passed) if self._shared[number] else {}
-                grads = {**self.grads[number], **again} if again else self.grads[number]
-                belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
-                for name, scratch in again.items():
-                    nd.addi(self.grads[number][name], scratch)
+                belows = self._belows(number, passed, gradient, delta is not None, needs)
                 _hand_on(waiting, node.inputs, belows, keeping)
             if on_final is not None:
                 self._tell_final(number, on_final)
@@ -345,36 +339,31 @@ class Propagation:
             on_final(start, stop)
 
     def _belows(
-        self,
-        number: int,
-        passed: ForwardPass,
-        gradient: object,
-        is_delta: bool,
-        needs: tuple[bool, ...],
-        grads: dict[str, Array],
+        self, number: int, passed: ForwardPass, gradient: object, is_delta: bool, needs: tuple[bool, ...]
     ) -> Sequence[Array | None]:
-        """Take a gradient back through a node; return those of its inputs."""
+        """Take a gradient back through a node, which writes those of its parameters; return those of its inputs."""
         node, kept = self.nodes[number], passed.kept[number]
-        layer = node.layer
+        again = self._scratch(number, passed) if self._shared[number] else {}
+        grads = {**self.grads[number], **again} if again else self.grads[number]
         if node.joins:
             kept.context.needs_epsilons = needs  # type: ignore[attr-defined]
-            return layer.backpropagate(gradient, kept, grads)
-        (kept.context.needs_epsilon,) = needs
-        below = layer.backpropagate(gradient, kept, grads, is_delta)
-        if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
-            raise self._no_epsilon(node)
-        if below is not None and node.preprocessor is not None:
-            examples = passed.arrivals[node.inputs[0]].examples
-            below = node.preprocessor.backprop(below, examples, kept.context.buffer)
-        return (below,)
-
-    def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
-        """Return the error of a layer that gave no gradient that layers above it need, and did not say so."""
-        trained = next(above.position for above in self.nodes if above.trained)
-        return nd.ConfigurationError(
-            f"{node.layer.label}: backward must return dL/dx, as layer {trained} below is trained, got "
-            "None. Return it, or set ends_backprop = True on the runtime."
-        )
+            belows = node.layer.backpropagate(gradient, kept, grads)
+        else:
+            (kept.context.needs_epsilon,) = needs
+            below = node.layer.backpropagate(gradient, kept, grads, is_delta)
+            if below is None and node.needs_epsilon[0] and not node.layer.ends_backprop:
+                trained = next(above.position for above in self.nodes if above.trained)
+                raise nd.ConfigurationError(
+                    f"{node.layer.label}: backward must return dL/dx, as layer {trained} below is trained, got "
+                    "None. Return it, or set ends_backprop = True on the runtime."
+                )
+            if below is not None and node.preprocessor is not None:
+                examples = passed.arrivals[node.inputs[0]].examples
+                below = node.preprocessor.backprop(below, examples, kept.context.buffer)
+            belows = (below,)
+        for name, scratch in again.items():
+            nd.addi(self.grads[number][name], scratch)
+        return belows
 
 
 def loss_mask(step: StepInput, passed: ForwardPass, output: int, number: int) -> Array | None:
@@ -392,3 +381,19 @@ def _hand_on(
     for source, below in zip(sources, belows, strict=True):
         if below is not None:
             waiting[source] = nd.addi(waiting[source], below) if source in waiting else below
+
+
+def over(mask: Array, out: Array) -> Array:
+    """Return a labels' mask as it broadcasts to activations; raise ShapeError if it does not."""
+    n, shape = out.shape[0], tuple(out.shape)
+    sizes = tuple(mask.shape)
+    if len(shape) == 3 and sizes == (n, shape[2]):
+        mask = nd.reshape(mask, (n, 1, shape[2]))
+    elif sizes == (n, 1):
+        mask = nd.reshape(mask, (n, *(1 for _ in shape[1:])))
+    fits = mask.ndim == len(shape) and mask.shape[0] == n
+    if not fits or any(m not in (1, size) for m, size in zip(mask.shape, shape, strict=True)):
+        raise nd.ShapeError(
+            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(sizes)}."
+        )
+    return mask
