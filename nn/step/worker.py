@@ -170,13 +170,7 @@ class Part(NamedTuple):
 class Worker:
     """The nodes of a network at work with memory of their own, and a gradient: for one thread at a time.
 
-    Parameters
-    ----------
-    shared : SharedNodes
-    gradient : array ``[1, n]``
-        For the layers' gradients; the attribute is a view ``[n]`` of it.
-    number : int
-        Among the workers.
+    The gradient is given as ``[1, n]``; the attribute is a view ``[n]`` of it. `number` is that among the workers.
     """
 
     def __init__(self, shared: SharedNodes, gradient: Array, number: int = 0) -> None:
@@ -184,8 +178,7 @@ class Worker:
         self._shared, self._vector, self._guard = shared, gradient, shared.vectors.guard
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
-        self._propagations: dict[bool, Propagation] = {}
-        self._looked_at: dict[tuple[int, bool], Propagation] = {}
+        self._propagations: dict[bool | tuple[int, bool], Propagation] = {}
         self._aside: list[Array] = []
 
     def propagation(self) -> Propagation:
@@ -205,12 +198,12 @@ class Worker:
 
     def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        shared, step, keeping, propagation = self._shared, part.step.with_arrays(arrays), None, self.propagation()
+        step, keeping, propagation = part.step.with_arrays(arrays), None, self.propagation()
         memory = propagation.pass_memory()
-        if shared.keeps:
+        if self._shared.keeps:
             from .keeping import Keeping  # which few programs need
 
-            keeping = Keeping(propagation.nodes, shared.keeps)
+            keeping = Keeping(propagation.nodes, self._shared.keeps)
         passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
         loss, deltas, epsilons = propagation.losses_of(step, passed)
         if memory is not None:
@@ -219,12 +212,12 @@ class Worker:
         evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
         return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
 
-    def looked_at(self, place: int, apart: bool = False) -> Propagation:
+    def looked_at(self, place: int, apart: bool) -> Propagation:
         """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
-        if (place, apart) not in self._looked_at:
+        if (place, apart) not in self._propagations:
             vector = nd.zeros(*self._vector.shape, dtype=self._shared.dtype) if apart else self._vector
-            self._looked_at[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
-        return self._looked_at[place, apart]
+            self._propagations[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
+        return self._propagations[place, apart]
 
     def hearing(self, part: Part) -> OnFinal | None:
         """Return what is told of stretches of a part's gradient; None where others are added to it, or nobody asks."""
