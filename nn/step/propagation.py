@@ -62,19 +62,9 @@ class Losses(NamedTuple):
 class Propagation:
     """The nodes of a network at work, on parameters, into a gradient, in memory of its own: for one worker.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    outputs : sequence of int
-        Numbers of the nodes whose activations are the network's outputs.
-    layout : ParamLayout
-    params : array ``[1, n]``
-    gradient : array ``[1, n]``
-        Receives the gradients of the parameters.
-    dtype : str
-    input_names : sequence of str
-    losses : mapping of Source -> float, optional
-        Activations that are losses themselves, beside those of the outputs' layers, and their weights.
+    Parameters and gradient, which is written, are vectors ``[1, n]``. `outputs` are the numbers of the nodes whose
+    activations are the network's; `losses` are activations that are losses themselves, beside those of the outputs'
+    layers, and their weights.
     """
 
     def __init__(
@@ -266,21 +256,8 @@ class Propagation:
         with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph cannot be
         trained. Of several nodes with the same parameters each but the first writes elsewhere, which is then added.
 
-        Parameters
-        ----------
-        passed : ForwardPass
-        deltas : mapping of int -> array
-            dL/dz of nodes with a loss.
-        epsilons : mapping of Source -> array, optional
-            dL/d(activations) of others, used up.
-        memory : PassMemory, optional
-            That of the forward pass.
-        on_final, keeping : optional
-
-        Returns
-        -------
-        dict of Source -> array
-            What is left: dL/d(activations) of nodes before `stop`, and of features.
+        `deltas` are dL/dz of nodes with a loss, `epsilons` dL/d(activations) of others, which are used up; `memory` is
+        that of the forward pass. What is left is returned: dL/d(activations) of nodes before `stop`, and of features.
         """
         waiting = dict(epsilons or {})
         start = len(self.nodes) if start is None else start
