@@ -166,8 +166,7 @@ def shares_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[
     return [share for share in shares if share]
 
 
-def _chunks_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list[Chunk]:
-    chunks: list[Chunk] = []
+def _chunks_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> Iterable[Chunk]:
     before = 0
     for number, block in enumerate(blocks):
         for regularization, first, stop in _alike(block, plan.most_merged):
@@ -177,9 +176,8 @@ def _chunks_of(blocks: Sequence[Block], plan: nd.UpdatePlan, dtype: str) -> list
                     (penalty, before + block.penalties.index(penalty), _where(penalty, block, start, chunk_end, dtype))
                     for penalty in regularization
                 ]
-                chunks.append(Chunk(start, chunk_end, number, block, penalties))
+                yield Chunk(start, chunk_end, number, block, penalties)
         before += len(block.penalties)
-    return chunks
 
 
 def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
@@ -203,12 +201,8 @@ def _where(penalty: Regularization, block: Block, start: int, stop: int, dtype: 
 
 def runs_of(blocks: Sequence[Block], kind: str) -> list[slice]:
     """Return the place of every maximal run of blocks whose segments are of a kind."""
-    runs = []
-    for held, run in groupby(blocks, key=lambda block: getattr(block.segments[0], kind)):
-        alike = list(run)
-        if held:
-            runs.append(slice(alike[0].place.start, alike[-1].place.stop))
-    return runs
+    runs = [(held, list(run)) for held, run in groupby(blocks, key=lambda block: getattr(block.segments[0], kind))]
+    return [slice(run[0].place.start, run[-1].place.stop) for held, run in runs if held]
 
 
 def move_states(before: Sequence[Block], now: Sequence[Block], state: Array) -> None:

@@ -128,8 +128,7 @@ class NetworkUpdater(metaclass=ExplainedType):
         self._counts: list[int] = []
         """Of every block's coefficients, once they were looked at."""
         self._numbers: Numbers = (1, (), ())  # of the last update
-        self._gain_of: tuple[object, float] = (None, 0.0)
-        """Coefficients, and by what an update with them may exceed its gradient."""
+        self._gain = 0.0  # by what an update with them may exceed its gradient
         self._penalties = [(block.updater, penalty) for block in self._blocks for penalty in block.penalties]
         updaters = self.updaters
         parts: list[Part] = [*updaters, *(penalty for _, penalty in self._penalties)]
@@ -218,22 +217,27 @@ class NetworkUpdater(metaclass=ExplainedType):
             others = result.gradients.take()
             key = Key(step, result.divisor != 1 and not self._normalized, len(others))
             known = self.guard.knows(key)
-            if not known or _lengths(coefficients) != self._counts:
-                given = zip(self.updaters, coefficients, self._counts or repeat(None), strict=False)
-                self._counts = list(starmap(check_coefficients, given))
-                coefficients = tuple(map(tuple, coefficients))  # of lists too
-            numbers = (result.divisor if key.divide else 1, penalties, coefficients)
-            if numbers == self._numbers:
-                numbers = self._numbers  # itself, which a recording has read
-            self._numbers = numbers
-            tame = norm * self._gain(coefficients) < TAME**2 and (not penalties or max(map(abs, penalties)) < TAME)
-            run = partial(self._run, key, others, numbers, known, (iteration + 1, epoch))
+            numbers: Numbers = (result.divisor if key.divide else 1, penalties, coefficients)
+            if numbers != self._numbers:
+                self._take(numbers, known)
+            tame = norm * self._gain < TAME**2 and (not penalties or max(map(abs, penalties)) < TAME)
+            run = partial(self._run, key, others, known, (iteration + 1, epoch))
             if known and tame:
                 run()
                 return self.guard.taken(iteration)
             return self.guard.carry_out(iteration, self, run, key, tame)
 
-    def _run(self, key: Key, others: tuple[Array, ...], numbers: Numbers, known: bool, counts: tuple[int, int]) -> bool:
+    def _take(self, numbers: Numbers, known: bool) -> None:
+        """Take other numbers than those of the last update, which recordings have read; raise where they cannot be."""
+        divisor, penalties, coefficients = numbers
+        if not known or [len(own) if type(own) is tuple else -1 for own in coefficients] != self._counts:
+            given = zip(self.updaters, coefficients, self._counts or repeat(None), strict=False)
+            self._counts = list(starmap(check_coefficients, given))
+            coefficients = tuple(map(tuple, coefficients))  # of lists too
+        gains = [block.updater.gain(own) for block, own in zip(self._blocks, coefficients, strict=True)]
+        self._gain, self._numbers = max(gains, default=0.0), (divisor, penalties, coefficients)
+
+    def _run(self, key: Key, others: tuple[Array, ...], known: bool, counts: tuple[int, int]) -> bool:
         """Update in all shares; tell whether that was recorded, or replayed."""
         recorded = self._pure and getattr(key.step, "pure", False) and not state.eager
         recorded = recorded and (not others or self._knows(others))
@@ -241,10 +245,10 @@ class NetworkUpdater(metaclass=ExplainedType):
         def share(number: int) -> None:
             update = partial(self._pass, number, key, others, recorded)
             if recorded:
-                self.recordings[number].run(key, update, numbers)
+                self.recordings[number].run(key, update, self._numbers)
             else:
                 with nd.backend().quiet():
-                    update(numbers)
+                    update(self._numbers)
 
         if len(self._shares) == 1:
             share(0)
@@ -286,13 +290,6 @@ class NetworkUpdater(metaclass=ExplainedType):
         """Tell whether all parameters and states are finite."""
         return all(nd.all_finite(array) for array in (self.params, self._states))
 
-    def _gain(self, coefficients: tuple[tuple[object, ...], ...]) -> float:
-        """Return by what an update may exceed its gradient."""
-        if coefficients != self._gain_of[0]:
-            pairs = zip(self._blocks, coefficients, strict=True)
-            self._gain_of = coefficients, max((block.updater.gain(its_own) for block, its_own in pairs), default=0.0)
-        return self._gain_of[1]
-
     def _normalize(self, result: StepResult) -> None:
         """Add up and divide the gradient, and normalise it layer by layer."""
         result.gradient()
@@ -304,11 +301,6 @@ class NetworkUpdater(metaclass=ExplainedType):
     def _divide(self, divisor: int) -> None:
         for part in self._divided if divisor != 1 else ():
             nd.divi(part, divisor)
-
-
-def _lengths(coefficients: tuple[object, ...]) -> list[int]:
-    """Return how many coefficients the updaters have, -1 for what is no tuple: looked at in every step, so no more."""
-    return [len(its_own) if type(its_own) is tuple else -1 for its_own in coefficients]
 
 
 def update_chunk(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ import nd
 from nd.typing import Array
 
 from ..conf.nodes import Source
-from ..step.passes import Arrival, ForwardPass, WayBack
+from ..step.propagation import Arrival, ForwardPass
 from ..step.worker import StepInput
 from .assembly import LayerPlan
 from .recorded_forward import RecordedForward
@@ -162,7 +161,7 @@ class Passes:
         """Compute what the last pass has given to a layer; return its tops."""
         node = plan.node or 0
         given, propagation = self._given[node], self._network.engine.propagation
-        before = ForwardPass(range(0), given.arrivals, {}, (), WayBack(set(), Counter()))
+        before = ForwardPass(range(0), given.arrivals, {}, (), set())
         passed = propagation.forward(self._step, given.training, start=node, stop=node + 1, before=before)
         self._kept[node] = passed.kept[node]
         self._used.discard(node)
@@ -197,7 +196,7 @@ class Passes:
             self._compute_again(plan)
         propagation = self._network.engine.propagation
         arrivals: dict[Source, Any] = {source: Arrival(None, None, 1) for source in plan.inputs}  # type: ignore[arg-type]
-        passed = ForwardPass(range(node, node + 1), arrivals, dict(self._kept), (), WayBack(set(), Counter()))
+        passed = ForwardPass(range(node, node + 1), arrivals, dict(self._kept), (), set())
         epsilons = {
             Source(node, output): self._epsilon(self._blobs[blob], len(plan.tops) == 1)
             for output, blob in enumerate(plan.tops)

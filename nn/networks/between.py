@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from nd.state import Restoring
 from nd.typing import Array
 
 from ..conf.nodes import Source, sources_of
-from ..step.passes import Arrival, ForwardPass, WayBack
+from ..step.propagation import Arrival, ForwardPass
 from ..step.worker import StepInput
 from ..terms.data_formats import inward, outward
 from .gradient import DefaultGradient
@@ -149,7 +148,7 @@ class Between:
         for source, array in given.items():
             x = as_features(type(network).__name__, array, network.dtype, nd.fresh_buffers(network.dtype))
             arrivals[source] = Arrival(inward(x, self.format_of(source)), None, x.shape[0])
-        passed = ForwardPass(range(0), arrivals, {}, (), WayBack(set(), Counter()))
+        passed = ForwardPass(range(0), arrivals, {}, (), set())
         for number in self.numbers:
             node, examples = propagation.nodes[number], passed.arrivals[propagation.nodes[number].inputs[0]].examples
             before: Any = [None] * sum(one.states for one in propagation.nodes[:number])

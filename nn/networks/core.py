@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
@@ -18,7 +19,7 @@ from optimize.api import listens
 from optimize.step import StepResult
 
 from ..layers.losses.output import OutputMixin
-from ..step.passes import ForwardPass
+from ..step.propagation import ForwardPass
 from ..step.vectors import copy_vector
 from ..step.worker import StepInput
 from ..terms.data_formats import outward
@@ -325,9 +326,9 @@ class NetworkCore(NamesSuggested, metaclass=ExplainedType):
         self._check_losses()
         with self.lock, Restoring(), self.engine.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             engine = self.engine
-            step = engine.other_step(engine.formed(data)).with_loss_weights(loss_weights)
+            step = replace(engine.other_step(engine.formed(data)), loss_weights=loss_weights)
             passed = self._forward(step.features, training, step.features_masks)
-            loss = engine.propagation.summed_loss(step, passed)
+            loss = engine.propagation.losses_of(step, passed, way_back=False).loss
             told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)
             return nd.copy(loss), [outward(nd.copy(passed.outputs[number]), name) for number, name in told]
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -15,9 +16,8 @@ from nd.state import Restoring, within
 from nd.typing import Array
 from optimize.step import StepResult
 
-from ..step.masks import masks_behind
 from ..step.predictions import OutputComputer
-from ..step.shared_nodes import SharedNodes
+from ..step.shared_nodes import SharedNodes, masks_behind
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer, StepInput
 from ..terms.data_formats import outward
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from ..conf.nodes import NetworkConfiguration
     from ..layers.runtime import LayerRuntime
-    from ..step.passes import ForwardPass
-    from ..step.propagation import Propagation
+    from ..step.propagation import ForwardPass, Propagation
     from .pretraining import LayerLearner
 
 
@@ -265,7 +264,8 @@ class Engine:
         """Return a segment with the state that the one before has left; the first of a series begins anew."""
         if not self.shared_nodes.states:
             return segment
-        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.features))
+        state = (self.state if number else ()) or self.shared_nodes.initial_state(segment.features)
+        return replace(segment, state=state)
 
     # ---- activations
 
@@ -319,7 +319,7 @@ class Engine:
             batch.set_masks(parts.features_masks, ())
             given = conf.input_names, batch.features, batch.features_masks
             masks = masks_behind(self.shared_nodes.nodes, *given, self.dtype)
-            of_outputs = [masks[number] for number in conf.output_nodes]
+            of_outputs = [masks[number][0] for number in conf.output_nodes]
             hosted = [None if mask is None else nd.to_host(mask) for mask in of_outputs]
             return list(map(outward, hosted, conf.formats.outputs))
 

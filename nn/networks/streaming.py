@@ -19,7 +19,7 @@ from .minibatch import Minibatch
 
 if TYPE_CHECKING:
     from ..step.nodes import Node
-    from ..step.passes import ForwardPass
+    from ..step.propagation import ForwardPass
 
 State = tuple[Array, ...]
 

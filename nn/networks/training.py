@@ -292,7 +292,7 @@ class Training:
         network, engine = self.network, self.network.engine
         segments = network._begin_series(batch)
         if self._loss_weights:
-            segments = [segment.with_loss_weights(self._loss_weights) for segment in segments]
+            segments = [replace(segment, loss_weights=self._loss_weights) for segment in segments]
         self._segments = len(segments)
         for segment in segments[self._segment :]:
             segment = engine.carrying(segment.in_shards(self._shards), self._segment)

@@ -77,12 +77,12 @@ class Keeping:
 
     def result(self) -> tuple[KeptArrays, ...]:
         """Return what was kept, in the order of the names."""
-        return tuple(map(self._of, self._keys))
-
-    def _of(self, key: KeptKey) -> KeptArrays:
-        name, output = (key, 0) if isinstance(key, str) else key
-        epsilons = self._epsilons.get(name)
-        return KeptArrays(self._activations[name][output], None if epsilons is None else epsilons[output])
+        kept = []
+        for key in self._keys:
+            name, output = (key, 0) if isinstance(key, str) else key
+            epsilons = self._epsilons.get(name)
+            kept.append(KeptArrays(self._activations[name][output], None if epsilons is None else epsilons[output]))
+        return tuple(kept)
 
 
 def _copied(x: Any) -> Array:

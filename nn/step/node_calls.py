@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +19,7 @@ from .worker import OnForward, Pass, copied, joined
 
 if TYPE_CHECKING:
     from .nodes import Node
-    from .passes import ForwardPass
-    from .propagation import Propagation
+    from .propagation import ForwardPass, Propagation
     from .worker import Part, Run, StepInput, Worker
 
 Several = tuple[Array | None, ...]
@@ -108,40 +108,30 @@ def _whole(parts: Sequence[Several]) -> Several:
     return several
 
 
-class _Walk:
-    """The way of all parts through the nodes and back.
+class _Walk(NamedTuple):
+    """The way of all parts of a minibatch through the nodes and back."""
 
-    Parameters
-    ----------
-    calls : NodeCalls
-    parts : list of list of _PartAtWork
-        Of every worker.
-    meeting : nd.Meeting or None
-        Of the workers.
-    step : StepInput
-        Of the whole minibatch.
-    """
+    calls: NodeCalls
+    workers: list[list[_PartAtWork]]  # the parts of each
+    meeting: nd.Meeting | None  # of the workers
+    step: StepInput  # of the whole minibatch
 
-    def __init__(
-        self, calls: NodeCalls, parts: list[list[_PartAtWork]], meeting: nd.Meeting | None, step: StepInput
-    ) -> None:
-        self._calls, self._workers, self._meeting, self._step = calls, parts, meeting, step
-        self._parts = [part for own in parts for part in own]
-        propagation = self._parts[0].propagation
-        self._nodes = propagation.nodes
-        self._numbers = {node.name: number for number, node in enumerate(self._parts[0].conf.nodes)}
+    @property
+    def parts(self) -> list[_PartAtWork]:
+        """Those of all workers."""
+        return [part for own in self.workers for part in own]
 
     def go(self) -> None:
         """Go there and, where somebody is called on the way back, back."""
-        node_by_node = bool(self._calls.hooks)
-        self._each(_PartAtWork.begin, 0 if node_by_node else len(self._nodes))
-        for number, node in enumerate(self._nodes if node_by_node else ()):
+        nodes, node_by_node = self.parts[0].propagation.nodes, bool(self.calls.hooks)
+        self._each(_PartAtWork.forward, 0, 0 if node_by_node else len(nodes))
+        for number, node in enumerate(nodes if node_by_node else ()):
             self._forward(number, node)
-        self._calls(self._step.features, list(joined([tuple(part.shown) for part in self._parts])))
-        if not self._calls.goes_everywhere:
+        self.calls(self.step.features, list(joined([tuple(part.shown) for part in self.parts])))
+        if not self.calls.goes_everywhere:
             return
         self._each(_PartAtWork.turn_round)
-        for number, node in reversed(list(enumerate(self._nodes))):
+        for number, node in reversed(list(enumerate(nodes))):
             self._backward(number, node)
 
     def _each(self, compute: Callable[..., None], *arguments: Any, undivided: bool = True) -> None:
@@ -151,43 +141,33 @@ class _Walk:
             for part in own:
                 compute(part, *arguments)
 
-        nd.run_tasks([partial(run, own) for own in self._workers], False, self._meeting, undivided)
+        nd.run_tasks([partial(run, own) for own in self.workers], False, self.meeting, undivided)
 
     def _forward(self, number: int, node: Node) -> None:
-        call, own = self._calls.call, self._numbers[node.name]
-        inputs = [part.inputs_of(node) for part in self._parts]
-        if node.inner is None:
+        call, parts, own = self.calls.call, self.parts, node.position
+        inputs = [part.inputs_of(node) for part in parts]
+        call("before_forward", own, inputs, ())
+        self._each(_PartAtWork.forward, number, number + 1)
+        if node.inner is not None:
+            between: list[Several] = [(part.shown[-2],) for part in parts]
+            call("after_forward", own, inputs, between)
+            own, inputs = own + 1, between
             call("before_forward", own, inputs, ())
-            self._each(_PartAtWork.forward, number)
-            call("after_forward", own, inputs, [part.outputs_of(number) for part in self._parts])
-            return
-        first = self._numbers[node.inner[0]]
-        call("before_forward", first, inputs, ())
-        self._each(_PartAtWork.forward, number)
-        between: list[Several] = [(part.shown[-2],) for part in self._parts]
-        call("after_forward", first, inputs, between)
-        call("before_forward", own, between, ())
-        call("after_forward", own, between, [part.outputs_of(number) for part in self._parts])
+        call("after_forward", own, inputs, [part.outputs_of(number) for part in parts])
 
     def _backward(self, number: int, node: Node) -> None:
-        call, own = self._calls.call, self._numbers[node.name]
-        epsilons = self._epsilons(number)
+        call, parts, own = self.calls.call, self.parts, node.position + (node.inner is not None)
+        with computing(nd.backend()):
+            epsilons = [copied(part.epsilons_of(number)) for part in parts]  # as the way back writes into them
         call("before_backward", own, (), epsilons)
         if node.inner is not None:
             self._each(_PartAtWork.epsilon_between, number)
-            between: list[Several] = [(part.between,) for part in self._parts]
+            between: list[Several] = [(part.between,) for part in parts]
             call("after_backward", own, between, epsilons)
-            own, epsilons = self._numbers[node.inner[0]], between
+            own, epsilons = own - 1, between
             call("before_backward", own, (), epsilons)
-        self._each(_PartAtWork.backward, number, undivided=bool(self._step.shards))
-        call("after_backward", own, [part.belows for part in self._parts], epsilons)
-
-    def _epsilons(self, number: int) -> list[Several]:
-        """Return what has come back to a node: copies, as the way back writes into them."""
-        if not self._calls.goes_everywhere:
-            return []
-        with computing(nd.backend()):
-            return [copied(part.epsilons_of(number)) for part in self._parts]
+        self._each(_PartAtWork.backward, number + 1, number, undivided=bool(self.step.shards))
+        call("after_backward", own, [part.keeping.belows for part in parts], epsilons)
 
 
 class _PartAtWork:
@@ -195,26 +175,26 @@ class _PartAtWork:
 
     def __init__(self, worker: Worker, place: int, part: Part, calls: NodeCalls) -> None:
         self._worker, self._part, self._went_back = worker, part, calls.goes_everywhere
-        apart = self._went_back and not part.alone
-        self.propagation: Propagation = worker.looked_at(place, apart)
-        self.conf = worker._shared.conf
+        self.propagation: Propagation = worker.looked_at(place, apart=self._went_back and not part.alone)
         self._random: Random = part.random or nd.random.get_random()  # which a listener may take out of force
-        self._keeping = _Hearing(self.propagation.nodes, worker._shared.keeps, calls.goes_everywhere)
-        self._on_final = worker.hearing(part)
+        self.keeping = _Hearing(self.propagation.nodes, worker._shared.keeps, calls.goes_everywhere)
+        self._passed: ForwardPass | Any = None
         self._waiting: dict[Source, Array] = {}
-        self._deltas: dict[int, Array] = {}
         self.shown: list[Array] = []
         """Activations of every layer and vertex so far."""
         self.between: Array | None = None
         """dL/d(activations) between two nodes that run as one."""
 
-    def begin(self, stop: int) -> None:
-        """Bring the features, and run the nodes before `stop`."""
+    def forward(self, start: int, stop: int) -> None:
+        """Run nodes start .. stop - 1; at first bring the features."""
         with InForce(None, self._random), computing(nd.backend()):
-            self._step = self._part.step.with_arrays(in_order(self._part.step.arrays))
-            self._passed: ForwardPass = self.propagation.forward(
-                self._step, stop=stop, meeting=self._part.seat, shown=self.shown, keeping=self._keeping
+            if self._passed is None:
+                self._step = self._part.step.with_arrays(in_order(self._part.step.arrays))
+            span: dict[str, Any] = {"start": start, "stop": stop, "before": self._passed}
+            self._passed = self.propagation.forward(
+                self._step, meeting=self._part.seat, shown=self.shown, keeping=self.keeping, **span
             )
+            self._step = replace(self._step, state=self._passed.state)
 
     def inputs_of(self, node: Node) -> Several:
         """Return what comes into a node."""
@@ -224,13 +204,6 @@ class _PartAtWork:
         """Return the activations of a node that has run."""
         outputs = range(self.propagation.nodes[number].outputs)
         return tuple(self._passed.arrivals[Source(number, output)].x for output in outputs)
-
-    def forward(self, number: int) -> None:
-        """Run a node."""
-        step, seat = self._step.with_state(self._passed.state), self._part.seat
-        span: dict[str, Any] = {"start": number, "stop": number + 1, "before": self._passed}
-        with InForce(None, self._random), computing(nd.backend()):
-            self._passed = self.propagation.forward(step, meeting=seat, shown=self.shown, keeping=self._keeping, **span)
 
     def turn_round(self) -> None:
         """Compute the loss, and with what the way back begins."""
@@ -246,33 +219,26 @@ class _PartAtWork:
         """Compute what comes back between two nodes that run as one."""
         epsilon = self._waiting.get(Source(number))
         with computing(nd.backend()):
-            self.between = None if epsilon is None else self._keeping.inside(number, epsilon)
+            self.between = None if epsilon is None else self.keeping.inside(number, epsilon)
 
-    def backward(self, number: int) -> None:
-        """Take back what has come to a node."""
-        self._keeping.belows = (None,) * len(self.propagation.nodes[number].inputs)
-        self._back(number + 1, number)
-
-    def _back(self, start: int, stop: int) -> None:
+    def backward(self, start: int, stop: int) -> None:
         """Go back from node start - 1 to stop."""
-        span: dict[str, Any] = {"start": start, "stop": stop, "on_final": self._on_final, "keeping": self._keeping}
+        on_final = self._worker.hearing(self._part)
+        self.keeping.belows = (None,) * len(self.propagation.nodes[stop].inputs)
         with computing(nd.backend()):
-            self._waiting = self.propagation.backward(self._passed, self._deltas, self._waiting, **span)
-
-    @property
-    def belows(self) -> Several:
-        """What the node that went back last has sent to its inputs."""
-        return self._keeping.belows
+            self._waiting = self.propagation.backward(
+                self._passed, self._deltas, self._waiting, False, None, on_final, start, stop, self.keeping
+            )
 
     def handed_over(self) -> Pass:
         """Leave the gradient where the worker's is; return what there is beside it."""
         if not self._went_back:
             self.turn_round()
-            self._back(len(self.propagation.nodes), 0)
+            self.backward(len(self.propagation.nodes), 0)
         elif not self._part.alone:
             nd.assign(self._worker.gradient, self.propagation.gradient)
         evidence = self._worker.observed(self._loss) if self._part.alone else None
-        return Pass(self._loss, evidence, self._passed.state, self._keeping.result())
+        return Pass(self._loss, evidence, self._passed.state, self.keeping.result())
 
 
 class _Hearing(Keeping):

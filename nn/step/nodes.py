@@ -55,14 +55,9 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
             trained = any(needs_epsilon) or layout.is_trained(number)
         else:
             needs_epsilon, trained = ways_back[number]
-        states = len(runtime.initial_state(1))
-        joins = isinstance(layer, VertexConf)
-        outputs = runtime.outputs if joins else 1
-        node = Node(
-            name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins, outputs,
-            tells_ways=ways_back is not None,
-        )  # fmt: skip
-        nodes.append(node)
+        joins, states = isinstance(layer, VertexConf), len(runtime.initial_state(1))
+        ways = needs_epsilon, trained, states, joins, runtime.outputs if joins else 1
+        nodes.append(Node(name, number, runtime, preprocessor, inputs, *ways, tells_ways=ways_back is not None))
     return tuple(nodes)
 
 
@@ -102,13 +97,11 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int], losses: Mapping[Sourc
 
     for number, node in enumerate(nodes):
         source = node.inputs[0].node if node.inputs else NETWORK_INPUT
-        alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
         pair = None
-        if alone:
+        if source >= 0 and node.preprocessor is None and not (node.joins or nodes[source].joins):
             first = nodes[source].layer
-            joined_by_first = None if nodes[source].joins else first.joined_with(node.layer)
-            pair = paired(first, node.layer, not node.trained) or joined_by_first
-        if pair is not None and places[source] == len(joined) - 1:
+            pair = paired(first, node.layer, not node.trained) or first.joined_with(node.layer)
+        if pair is not None and readers[source] == 1 and places[source] == len(joined) - 1:
             before = joined[-1]
             joined[-1] = before._replace(name=node.name, layer=pair, inner=(before.name, node.layer))
         else:

@@ -30,15 +30,8 @@ def last_readers(nodes: Sequence[Node], outputs: Sequence[int]) -> list[tuple[in
 class PassMemory:
     """Memory of the nodes, during one pass. Nothing that an earlier pass on the same arena was given is valid any more.
 
-    Parameters
-    ----------
-    arena : Arena
-        Nobody else uses it meanwhile.
-    nodes : sequence of Node
-    ended : sequence of tuple of int
-        From `last_readers`.
-    way_back : bool
-        Whether activations stay until a backward pass has come to their node.
+    `ended` is from `last_readers`; with a `way_back` activations stay until that has come to their node. Nobody else
+    uses the arena meanwhile.
 
     Notes
     -----
@@ -64,19 +57,16 @@ class PassMemory:
         return lease
 
     def after_forward(self, number: int, xs: Sequence[Array], mask: Array | None) -> None:
-        """Where there is no way back, give back a node's scratch, and what it was the last to read.
-
-        `xs` are its activations, with their mask.
-        """
+        """Where there is no way back, give back a node's scratch, and what it was the last to read."""
         if self._way_back or self._arena.size < self.little:
             return
         arrays = tuple(xs) if mask is None else (*xs, mask)
         own = self._leases.pop(number).blocks
         sources = sources_of(self._nodes[number])
         arrived = dict.fromkeys(block for source in sources for block in self._under.get(source, ()))
-        kept = [block for block in own if _any_lies_in(block, arrays)]
+        kept = [block for block in own if _lies_in(block, arrays) is not None]
         self._arena.give_back(block for block in own if block not in kept)
-        under = self._under[number] = kept + [block for block in arrived if _any_lies_in(block, arrays)]
+        under = self._under[number] = kept + [block for block in arrived if _lies_in(block, arrays) is not None]
         for block in under:
             self._readers[block] = self._readers.get(block, 0) + 1
         for ended in self._ended[number]:
@@ -89,7 +79,7 @@ class PassMemory:
         """Keep results of the pass, losses and states, until the next one begins."""
         results = tuple(arrays)
         for lease in self._leases.values() if results else ():
-            lease.blocks[:] = [block for block in lease.blocks if not _any_lies_in(block, results)]
+            lease.blocks[:] = [block for block in lease.blocks if _lies_in(block, results) is None]
 
     def after_backward(self, number: int, epsilons: Iterable[Array]) -> None:
         """Give back the memory of a node that is through, but for what lies under gradients that go on.
@@ -104,16 +94,13 @@ class PassMemory:
         going_on = set(map(id, arrays))
         for block, above in waiting.items():
             if above is None or id(above) not in going_on:  # of thousands few are looked for
-                above = next((array for array in arrays if _lies_in(block, array)), None)
+                above = _lies_in(block, arrays)
             if above is not None:
                 self._waiting[block] = above
             else:
                 self._arena.give_back((block,))
 
 
-def _lies_in(block: Block, array: Array) -> bool:
-    return nd.may_share_memory(block.memory, array)
-
-
-def _any_lies_in(block: Block, arrays: tuple[Array, ...]) -> bool:
-    return any(_lies_in(block, array) for array in arrays)
+def _lies_in(block: Block, arrays: tuple[Array, ...]) -> Array | None:
+    """Return the first of some arrays that lies in a block."""
+    return next((array for array in arrays if nd.may_share_memory(block.memory, array)), None)

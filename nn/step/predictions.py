@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -31,17 +32,16 @@ class Predictor(Worker):
 
         A state of the whole lies where the next computation of these shapes goes on from it without a copy.
         """
-        parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
-        return [Outputs(outputs, state if len(rows) == 1 else copied(state)) for outputs, state in parts]
-
-    def _outputs_of(self, step: StepInput, keeps_state: bool) -> Outputs:
-        key = (step.key, keeps_state)
-        if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
-            step = step.with_state(copied(step.state))
-        outputs, state = self.recordings.run(key, partial(self._output, step, keeps_state), step.arrays)
-        if keeps_state and not self.recordings.holds(key):  # in memory that the next computation is given its inputs in
-            state = copied(state)
-        return Outputs(copied(outputs), state)
+        computed = []
+        for part in map(step.part, rows):
+            key = (part.key, keeps_state)
+            if keeps_state and not self.recordings.holds(key):  # may fail in the middle: what is stored must stay
+                part = replace(part, state=copied(part.state))
+            outputs, state = self.recordings.run(key, partial(self._output, part, keeps_state), part.arrays)
+            # Another part, or the next computation, may be given its inputs in that memory.
+            stays = len(rows) == 1 and self.recordings.holds(key)
+            computed.append(Outputs(copied(outputs), state if stays else copied(state)))
+        return computed
 
     def _output(self, step: StepInput, keeps_state: bool, arrays: StepArrays) -> Outputs:
         """Compute; the state after it takes the place of the one before."""

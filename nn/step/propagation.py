@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.typing import Array
@@ -14,7 +14,6 @@ from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
 from .nodes import NETWORK_INPUT, Node
 from .pass_memory import PassMemory, last_readers
-from .passes import Arrival, ForwardPass, Losses, WayBack
 
 if TYPE_CHECKING:
     from nd.execution.arena import Lease
@@ -29,22 +28,43 @@ OnFinal = Callable[[int, int], object]
 """Called with first and last element, behind it, of a stretch of the gradient that this pass writes no more."""
 
 
+class Arrival(NamedTuple):
+    """What comes out of a node, or out of an input of the network."""
+
+    x: Array
+    mask: Array | None
+    examples: int
+
+
+class ForwardPass(NamedTuple):
+    """The result of a forward pass."""
+
+    nodes: range  # numbers of those that ran
+    arrivals: dict[Source, Arrival]  # everything that nodes and the network's inputs have given
+    kept: dict[int, Kept]  # needed by the way back, of every node
+    state: tuple[Array, ...]  # of all nodes, after it
+    written: set[int]  # where parameters of several nodes begin whose gradients one of these has written, going back
+
+    @property
+    def outputs(self) -> list[Array]:
+        """The activations of every node that ran, of several those of the first output."""
+        return [self.arrivals[Source(number)].x for number in self.nodes]
+
+
+class Losses(NamedTuple):
+    """The loss of a minibatch, summed over examples and outputs, and with what the way back begins."""
+
+    loss: Array
+    deltas: dict[int, Array | None]  # dL/dz of the nodes of outputs, whose layers have a loss
+    epsilons: dict[Source, Array]  # dL/d(activations) of activations that are losses
+
+
 class Propagation:
     """The nodes of a network at work, on parameters, into a gradient, in memory of its own: for one worker.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    outputs : sequence of int
-        Numbers of the nodes whose activations are the network's outputs.
-    layout : ParamLayout
-    params : array ``[1, n]``
-    gradient : array ``[1, n]``
-        Receives the gradients of the parameters.
-    dtype : str
-    input_names : sequence of str
-    losses : mapping of Source -> float, optional
-        Activations that are losses themselves, beside those of the outputs' layers, and their weights.
+    Parameters and gradient, which is written, are vectors ``[1, n]``. `outputs` are the numbers of the nodes whose
+    activations are the network's; `losses` are activations that are losses themselves, beside those of the outputs'
+    layers, and their weights.
     """
 
     def __init__(
@@ -62,11 +82,12 @@ class Propagation:
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.params = [layout.views_of(node.position, params) for node in nodes]
         self.grads = [layout.views_of(node.position, gradient) for node in nodes]
-        self._layout, self._input_names = layout, tuple(input_names)
-        users = Counter(view.start for node in nodes for view in layout.used_by(node.position))
-        # Of every node the parameters that other nodes use too, and the nodes that use each.
-        self._shared = [[view for view in layout.used_by(node.position) if users[view.start] > 1] for node in nodes]
-        self._users = Counter({view.start: users[view.start] for views in self._shared for view in views})
+        self._inputs = {name: Source(NETWORK_INPUT - place) for place, name in enumerate(input_names)}
+        self._used = [layout.used_by(node.position) for node in nodes]
+        users = Counter(view.start for views in self._used for view in views)
+        # Of every node the parameters that other nodes use too; and of parameters the first node that uses them.
+        self._shared = [[view for view in views if users[view.start] > 1] for views in self._used]
+        self._first_user = {view.start: n for n in reversed(range(len(nodes))) for view in self._used[n]}
         self._buffers = [nd.Buffers(dtype) for _ in nodes]  # of passes that keep everything
         self._arena, self._ended = nd.Arena(dtype), last_readers(nodes, self.outputs)
         self._features = nd.Buffers(dtype)  # in activation order
@@ -114,16 +135,14 @@ class Propagation:
             meeting.begin()
         arrivals = self._arrivals(step, start) if before is None else dict(before.arrivals)
         kept: dict[int, Kept] = {} if before is None else dict(before.kept)
-        inner: dict[int, Array] = {}
         state, place = list(step.state), sum(node.states for node in self.nodes[:start])
         numbers = range(start, len(self.nodes) if stop is None else stop)
         for number in numbers:
             node = self.nodes[number]
             buffer = self._buffers[number] if memory is None else memory.of(number)
-            own = slice(place, place + node.states)
+            own, first = slice(place, place + node.states), None
             if node.joins:
-                given = [arrivals[source] for source in node.inputs]
-                xs, mask, examples, kept[number] = self._join(number, node, given, arrivals, training, buffer, step)
+                xs, mask, examples, kept[number] = self._join(number, arrivals, training, buffer, step)
             else:
                 x, mask, examples = arrivals[node.inputs[0]]
                 if node.preprocessor is not None:
@@ -137,20 +156,19 @@ class Propagation:
                 ctx.meeting, ctx.shown = meeting, [] if shows else None
                 x, kept[number], state[own] = node.layer.propagate(x, step.state[own], self.params[number], ctx)
                 xs, mask = (x,), None if mask is None else node.layer.feed_forward_mask(mask)
-                inner.update((number, x) for x in ctx.shown or ())
+                first = ctx.shown[0] if ctx.shown else None
             for target, after in zip(state_into[own], state[own], strict=bool(state_into)):
                 nd.assign(target, after)
             place = own.stop
             for output, x in enumerate(xs):
                 arrivals[Source(number, output)] = Arrival(x, mask, examples)
             if shown is not None:
-                shown += [inner[number], xs[0]] if number in inner else xs[:1]
+                shown += xs[:1] if first is None else (first, xs[0])
             if keeping is not None:
-                keeping.at_activation(number, xs, inner.get(number))
+                keeping.at_activation(number, xs, first)
             if memory is not None:
                 memory.after_forward(number, xs, mask)
-        way_back = WayBack(set(), self._users.copy()) if before is None else before.way_back
-        return ForwardPass(numbers, arrivals, kept, tuple(state), way_back)
+        return ForwardPass(numbers, arrivals, kept, tuple(state), set() if before is None else before.written)
 
     def _arrivals(self, step: StepInput, start: int) -> dict[Source, Arrival]:
         arrivals = {}
@@ -160,18 +178,12 @@ class Propagation:
         return arrivals
 
     def _join(
-        self,
-        number: int,
-        node: Node,
-        given: Sequence[Arrival],
-        arrivals: Mapping[Source, Arrival],
-        training: bool,
-        buffer: Lease | Buffers,
-        step: StepInput,
+        self, number: int, arrivals: dict[Source, Arrival], training: bool, buffer: Lease | Buffers, step: StepInput
     ) -> tuple[tuple[Array, ...], Array | None, int, Kept]:
         """Run a vertex; return its activations, their mask and examples, and what the way back needs."""
-        places = {name: Source(NETWORK_INPUT - place) for place, name in enumerate(self._input_names)}
-        named = {name: NetworkInput(*arrivals[place][:2]) for name, place in places.items() if place in arrivals}
+        node = self.nodes[number]
+        given = [arrivals[source] for source in node.inputs]
+        named = {name: NetworkInput(*arrivals[at][:2]) for name, at in self._inputs.items() if at in arrivals}
         masks = tuple(mask for _, mask, _ in given)
         counts = tuple(count for _, _, count in given)
         examples, share = counts[0] if counts else step.examples, 1.0 if step.share is None else step.share
@@ -194,8 +206,6 @@ class Propagation:
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
             if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
-                from .masks import over  # of masks of labels alone
-
                 masked = self._buffers[number]("masked_output", tuple(out.shape))
                 out = nd.multiply(out, over(mask, out), masked)
             outs.append(out)
@@ -207,46 +217,31 @@ class Propagation:
         """Return memory that is given back on the way; None in eager mode, where all activations stay, to look."""
         return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
-    def losses_of(self, step: StepInput, passed: ForwardPass) -> Losses:
-        """Return the summed loss of a minibatch, and with what the way back begins."""
-        loss = None
+    def losses_of(self, step: StepInput, passed: ForwardPass, way_back: bool = True) -> Losses:
+        """Return the summed loss of all outputs, and of nodes that are losses; and with what the `way_back` begins."""
+        loss: Any = None
         deltas, epsilons = {}, {}
         for output, number in enumerate(self.outputs if step.labels else ()):
-            mask = loss_mask(step, passed, output, number)
-            layer = self.nodes[number].layer
-            of_output, delta = layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
+            layer, mask = self.nodes[number].layer, loss_mask(step, passed, output, number)
+            given = step.labels[output], passed.kept[number], mask
+            of_output, delta = layer.loss_and_delta(*given) if way_back else (layer.summed_loss(*given), None)
             if step.loss_weights:
                 weight = step.loss_weights[output]
-                of_output, delta = of_output * weight, layer.weighted_delta(delta, weight)
+                of_output, delta = of_output * weight, layer.weighted_delta(delta, weight) if way_back else None
             loss = of_output if loss is None else loss + of_output
             deltas[number] = delta
         for source, weight in self.losses.items():
             x, buffer = passed.arrivals[source].x, passed.kept[source.node].context.buffer
-            epsilons[source] = nd.fill(nd.buffer_like(x, buffer, "weight"), weight)
-        return Losses(self._with_nodes(loss, passed), deltas, epsilons)
-
-    def summed_loss(self, step: StepInput, passed: ForwardPass) -> Array:
-        """Return the summed loss ``[]`` of all outputs, and of nodes that are losses."""
-        loss = None
-        for output, number in enumerate(self.outputs if step.labels else ()):
-            mask = loss_mask(step, passed, output, number)
-            of_output = self.nodes[number].layer.summed_loss(step.labels[output], passed.kept[number], mask)
-            if step.loss_weights:
-                of_output = of_output * step.loss_weights[output]
-            loss = of_output if loss is None else loss + of_output
-        return self._with_nodes(loss, passed)
-
-    def _with_nodes(self, loss: object, passed: ForwardPass) -> Array | Any:
-        """Add the activations that are losses themselves to the loss of the outputs, None where there is none."""
-        for source, weight in self.losses.items():
-            of_node = nd.sum(passed.arrivals[source].x) * weight
+            of_node = nd.sum(x) * weight
             loss = of_node if loss is None else loss + of_node
-        return loss
+            if way_back:
+                epsilons[source] = nd.fill(nd.buffer_like(x, buffer, "weight"), weight)
+        return Losses(loss, deltas, epsilons)
 
     def backward(
         self,
         passed: ForwardPass,
-        deltas: Mapping[int, Array],
+        deltas: Mapping[int, Array | None],
         epsilons: Mapping[Source, Array] | None = None,
         to_input: bool = False,
         memory: PassMemory | None = None,
@@ -261,27 +256,13 @@ class Propagation:
         with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph cannot be
         trained. Of several nodes with the same parameters each but the first writes elsewhere, which is then added.
 
-        Parameters
-        ----------
-        passed : ForwardPass
-        deltas : mapping of int -> array
-            dL/dz of nodes with a loss.
-        epsilons : mapping of Source -> array, optional
-            dL/d(activations) of others, used up.
-        memory : PassMemory, optional
-            That of the forward pass.
-        on_final, keeping : optional
-
-        Returns
-        -------
-        dict of Source -> array
-            What is left: dL/d(activations) of nodes before `stop`, and of features.
+        `deltas` are dL/dz of nodes with a loss, `epsilons` dL/d(activations) of others, which are used up; `memory` is
+        that of the forward pass. What is left is returned: dL/d(activations) of nodes before `stop`, and of features.
         """
-        waiting, (written, users) = dict(epsilons or {}), passed.way_back
+        waiting = dict(epsilons or {})
         start = len(self.nodes) if start is None else start
         if start == len(self.nodes):
-            written.clear()
-            users.update(self._users - users)
+            passed.written.clear()
         for number in reversed(range(stop, start)):
             node, gradient, delta = self.nodes[number], self._waiting_for(number, waiting), deltas.get(number)
             if keeping is not None and gradient is not None:
@@ -291,15 +272,10 @@ class Propagation:
             gradient = gradient if delta is None else delta
             needs = self._needs(node, to_input, keeping)
             if gradient is not None and (node.trained or any(needs)):  # the loss knows of it, and somebody wants it
-                again = self._scratch(number, passed, written) if self._shared[number] else {}
-                grads = {**self.grads[number], **again} if again else self.grads[number]
-                belows = self._belows(number, passed, gradient, delta is not None, needs, grads)
-                for name, scratch in again.items():
-                    nd.addi(self.grads[number][name], scratch)
+                belows = self._belows(number, passed, gradient, delta is not None, needs)
                 _hand_on(waiting, node.inputs, belows, keeping)
-            users.subtract(view.start for view in self._shared[number])
             if on_final is not None:
-                self._tell_final(number, users, on_final)
+                self._tell_final(number, on_final)
             if memory is not None:
                 memory.after_backward(number, waiting.values())
         return waiting
@@ -321,60 +297,50 @@ class Propagation:
             return several[0]
         return None if all(one is None for one in several) else several
 
-    def _scratch(self, number: int, passed: ForwardPass, written: set[int]) -> dict[str, Array]:
-        """Return memory for the gradients of a node that another node has written already; note those that it writes.
-
-        `written` are the places of parameters that several nodes use.
-        """
-        again = [view for view in self._shared[number] if view.start in written]
-        written.update(view.start for view in self._shared[number])
+    def _scratch(self, number: int, passed: ForwardPass) -> dict[str, Array]:
+        """Return memory for gradients of a node that another has written already; note those that it writes."""
+        again = [view for view in self._shared[number] if view.start in passed.written]
+        passed.written.update(view.start for view in self._shared[number])
         buffer = passed.kept[number].context.buffer
         return {
             view.spec.name: view.of(buffer(f"gradient.{view.spec.name}", (1, view.spec.length)), view.start)
             for view in again
         }
 
-    def _tell_final(self, number: int, users: Counter[int], on_final: OnFinal) -> None:
+    def _tell_final(self, number: int, on_final: OnFinal) -> None:
         """Tell of the stretches of the gradient that no node writes any more once this one has."""
-        if not self._shared[number]:
-            on_final(*self._layout.place_of(self.nodes[number].position))
-            return
-        final = [view for view in self._layout.used_by(self.nodes[number].position) if not users[view.start]]
+        used = [view for view in self._used[number] if view.stop > view.start]
+        final = [view for view in used if self._first_user[view.start] == number]
         starts, stops = {view.start for view in final}, {view.stop for view in final}
         for start, stop in zip(sorted(starts - stops), sorted(stops - starts), strict=True):  # of whole runs
             on_final(start, stop)
 
     def _belows(
-        self,
-        number: int,
-        passed: ForwardPass,
-        gradient: object,
-        is_delta: bool,
-        needs: tuple[bool, ...],
-        grads: dict[str, Array],
+        self, number: int, passed: ForwardPass, gradient: object, is_delta: bool, needs: tuple[bool, ...]
     ) -> Sequence[Array | None]:
-        """Take a gradient back through a node; return those of its inputs."""
+        """Take a gradient back through a node, which writes those of its parameters; return those of its inputs."""
         node, kept = self.nodes[number], passed.kept[number]
-        layer = node.layer
+        again = self._scratch(number, passed) if self._shared[number] else {}
+        grads = {**self.grads[number], **again} if again else self.grads[number]
         if node.joins:
             kept.context.needs_epsilons = needs  # type: ignore[attr-defined]
-            return layer.backpropagate(gradient, kept, grads)
-        (kept.context.needs_epsilon,) = needs
-        below = layer.backpropagate(gradient, kept, grads, is_delta)
-        if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
-            raise self._no_epsilon(node)
-        if below is not None and node.preprocessor is not None:
-            examples = passed.arrivals[node.inputs[0]].examples
-            below = node.preprocessor.backprop(below, examples, kept.context.buffer)
-        return (below,)
-
-    def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
-        """Return the error of a layer that gave no gradient that layers above it need, and did not say so."""
-        trained = next(above.position for above in self.nodes if above.trained)
-        return nd.ConfigurationError(
-            f"{node.layer.label}: backward must return dL/dx, as layer {trained} below is trained, got "
-            "None. Return it, or set ends_backprop = True on the runtime."
-        )
+            belows = node.layer.backpropagate(gradient, kept, grads)
+        else:
+            (kept.context.needs_epsilon,) = needs
+            below = node.layer.backpropagate(gradient, kept, grads, is_delta)
+            if below is None and node.needs_epsilon[0] and not node.layer.ends_backprop:
+                trained = next(above.position for above in self.nodes if above.trained)
+                raise nd.ConfigurationError(
+                    f"{node.layer.label}: backward must return dL/dx, as layer {trained} below is trained, got "
+                    "None. Return it, or set ends_backprop = True on the runtime."
+                )
+            if below is not None and node.preprocessor is not None:
+                examples = passed.arrivals[node.inputs[0]].examples
+                below = node.preprocessor.backprop(below, examples, kept.context.buffer)
+            belows = (below,)
+        for name, scratch in again.items():
+            nd.addi(self.grads[number][name], scratch)
+        return belows
 
 
 def loss_mask(step: StepInput, passed: ForwardPass, output: int, number: int) -> Array | None:
@@ -392,3 +358,19 @@ def _hand_on(
     for source, below in zip(sources, belows, strict=True):
         if below is not None:
             waiting[source] = nd.addi(waiting[source], below) if source in waiting else below
+
+
+def over(mask: Array, out: Array) -> Array:
+    """Return a labels' mask as it broadcasts to activations; raise ShapeError if it does not."""
+    n, shape = out.shape[0], tuple(out.shape)
+    sizes = tuple(mask.shape)
+    if len(shape) == 3 and sizes == (n, shape[2]):
+        mask = nd.reshape(mask, (n, 1, shape[2]))
+    elif sizes == (n, 1):
+        mask = nd.reshape(mask, (n, *(1 for _ in shape[1:])))
+    fits = mask.ndim == len(shape) and mask.shape[0] == n
+    if not fits or any(m not in (1, size) for m, size in zip(mask.shape, shape, strict=True)):
+        raise nd.ShapeError(
+            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(sizes)}."
+        )
+    return mask

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+import nd
 from nd.typing import Array
 
 from ..conf.nodes import sources_of
-from ..vertices.runtime import VertexRuntime
-from .nodes import NETWORK_INPUT, Fused, fused, nodes_of
+from ..vertices.runtime import NetworkInput, VertexContext, VertexRuntime
+from .nodes import NETWORK_INPUT, Fused, Node, fused, nodes_of
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -96,11 +97,33 @@ class SharedNodes:
         """Return the number of series that come into every node with a state: others than come in where some stack."""
         if self.aligned:
             return [features[0].shape[0]] * len(self.stateful)
-        counts = {NETWORK_INPUT - number: x.shape[0] for number, x in enumerate(features)}
-        for number, node in enumerate(self.nodes):
-            arriving = [counts[source] for source in sources_of(node)]
-            counts[number] = node.layer.examples(arriving) if node.joins else arriving[0]
-        return [counts[node.position] for node, _ in self.stateful]
+        behind = masks_behind(self.nodes, self.conf.input_names, features, (None,) * len(features), self.dtype)
+        return [behind[node.position][1] for node, _ in self.stateful]
+
+
+def masks_behind(
+    nodes: Sequence[Node],
+    input_names: Sequence[str],
+    features: Sequence[Array],
+    masks: Sequence[Array | None],
+    dtype: str,
+) -> list[tuple[Array | None, int]]:
+    """Return mask and examples of all nodes' activations, from those of such features; nothing else is computed."""
+    inputs = [NetworkInput(x, mask) for x, mask in zip(features, masks, strict=True)]
+    named = dict(zip(input_names, inputs, strict=True))
+    given = {NETWORK_INPUT - number: (mask, x.shape[0]) for number, (x, mask) in enumerate(inputs)}
+    for number, node in enumerate(nodes):
+        arriving = [given[source] for source in sources_of(node)]
+        if node.joins:
+            joined, counts = tuple(mask for mask, _ in arriving), tuple(count for _, count in arriving)
+            ctx = VertexContext(False, nd.fresh_buffers(dtype), joined, node.needs_epsilon, named, counts[0])
+            given[number] = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
+            continue
+        ((mask, examples),) = arriving
+        if mask is not None and node.preprocessor is not None:
+            mask = node.preprocessor.feed_forward_mask(mask, examples)
+        given[number] = (None if mask is None else node.layer.feed_forward_mask(mask)), examples
+    return [given[number] for number in range(len(nodes))]
 
 
 def is_pure(conf: NetworkConfiguration) -> bool:

@@ -9,6 +9,7 @@ fast. Shards give the same bits however many threads compute them: shard r of S 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
 from operator import add
@@ -19,6 +20,7 @@ from nd.arguments import shown
 from nd.state import computing
 from nd.typing import Array
 
+from ..terms.shard import Shard
 from .worker import OnForward, Part, Pass, Run, StepInput, Worker, copied, joined
 
 if TYPE_CHECKING:
@@ -138,18 +140,20 @@ def compute_in_shards(computer: GradientComputer, step: StepInput, on_forward: O
     borders = [border for border in nd.plan_shards(count, meeting is not None) if any(present[slice(*border)])]
     generator, free = nd.random.get_random(), iter(seats)
     parts: list[Part | None] = [None] * count
+    twin = None
     for number, place in enumerate(rows):
         if present[number]:
-            shard = step.shard_of(place, shared.draws)
-            twin = computer.twin_of(generator, shard.shard) if shared.draws else None
+            shard = step.part(place)
+            if shared.draws:  # the numbers that these examples have in the minibatch
+                shard = replace(shard, shard=Shard(place.start, place.stop - place.start, step.examples))
+                twin = computer.twin_of(generator, shard.shard)
             parts[number] = Part(shard, next(free), False, twin)
     workers = computer.workers_for(len(borders))
     runs = computer.runs(workers, [parts[slice(*border)] for border in borders], meeting, on_forward, step)
     tasks = [partial(summed, worker, own) for worker, own in zip(workers, runs, strict=True)]
     passes = [one for of_worker in nd.run_tasks(tasks, False, meeting, undivided=True) for one in of_worker]
-    for part in parts:
-        if part is not None and part.random is not None:
-            generator.set_state(part.random.get_state())  # where all of them stand
+    if twin is not None:
+        generator.set_state(twin.get_state())  # where all of them stand
     gradients = {first: worker.gradient for (first, _), worker in zip(borders, workers, strict=True)}
     losses = iter([one.loss for one in passes])
     with computing(nd.backend()):

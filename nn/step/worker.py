@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +37,7 @@ class Truncation(NamedTuple):
 
 MOST_SHARDS = 256
 WHOLE = Truncation()
+_USUAL = (WHOLE, (), None, None)
 
 
 class StepArrays(NamedTuple):
@@ -48,6 +50,7 @@ class StepArrays(NamedTuple):
     state: Arrays
 
 
+@dataclass(slots=True, eq=False)
 class StepInput:
     """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
 
@@ -78,51 +81,42 @@ class StepInput:
         Shapes of everything, the truncation and the weights of losses: steps of one key take the same operations.
     """
 
-    __slots__ = (
-        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "loss_weights", "shard",
-        "shards", "share", "state", "truncation",
-    )  # fmt: skip
+    features: Arrays
+    labels: Arrays = ()
+    features_masks: Masks = ()
+    labels_masks: Masks = ()
+    state: Arrays = ()
+    truncation: Truncation = WHOLE
+    loss_weights: tuple[float, ...] = ()
+    shards: int = 0
+    shard: Shard | None = None
+    share: float | None = None
+    examples: int = field(init=False)
+    key: tuple[object, ...] = field(init=False)
 
-    def __init__(
-        self,
-        features: Arrays,
-        labels: Arrays = (),
-        features_masks: Masks = (),
-        labels_masks: Masks = (),
-        state: Arrays = (),
-        truncation: Truncation = WHOLE,
-        loss_weights: tuple[float, ...] = (),
-        shards: int = 0,
-        shard: Shard | None = None,
-        share: float | None = None,
-    ) -> None:
-        features_masks, labels_masks = features_masks or (None,) * len(features), labels_masks or (None,) * len(labels)
-        self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
-        self.features_masks, self.labels_masks, self.loss_weights = features_masks, labels_masks, loss_weights
-        self.shards, self.shard, self.share = shards, shard, share
-        self.arrays = StepArrays(features, labels, features_masks, labels_masks, state)
-        self.examples: int = (labels or features)[0].shape[0]
-        every = (*features, *labels, *features_masks, *labels_masks, *state)
-        self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in every])
-        if truncation is not WHOLE or loss_weights or shard is not None or share is not None:
-            self.key = (*self.key, truncation, loss_weights, shard, share)
+    def __post_init__(self) -> None:
+        features, labels = self.features, self.labels
+        self.features_masks = self.features_masks or (None,) * len(features)
+        self.labels_masks = self.labels_masks or (None,) * len(labels)
+        self.examples = (labels or features)[0].shape[0]
+        every = (*features, *labels, *self.features_masks, *self.labels_masks, *self.state)
+        self.key = tuple([None if array is None else array.shape for array in every])
+        others = self.truncation, self.loss_weights, self.shard, self.share
+        if others != _USUAL:
+            self.key = (*self.key, *others)
+
+    @property
+    def arrays(self) -> StepArrays:
+        """Everything whose numbers change from step to step."""
+        return StepArrays(self.features, self.labels, self.features_masks, self.labels_masks, self.state)
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
         return self.labels_masks[output] if self.labels_masks else None
 
-    def with_arrays(self, arrays: StepArrays, **others: Any) -> StepInput:
-        """Return the same with others in the place of `arrays`, or of what has these names."""
-        names = ("truncation", "loss_weights", "shards", "shard", "share")
-        return StepInput(*arrays, **({name: getattr(self, name) for name in names} | others))
-
-    def with_state(self, state: Arrays) -> StepInput:
-        """Return the same with another state."""
-        return self.with_arrays(self.arrays._replace(state=state))
-
-    def with_loss_weights(self, weights: tuple[float, ...]) -> StepInput:
-        """Return the same with other weights of the outputs' losses."""
-        return self.with_arrays(self.arrays, loss_weights=weights)
+    def with_arrays(self, arrays: StepArrays) -> StepInput:
+        """Return the same with others in the place of `arrays`."""
+        return StepInput(*arrays, self.truncation, self.loss_weights, self.shards, self.shard, self.share)
 
     def in_shards(self, shards: int) -> StepInput:
         """Return the same, cut into so many shards when it is computed.
@@ -137,13 +131,7 @@ class StepInput:
                 f"shards must be at most {MOST_SHARDS}, got {shards}: every one takes memory, and some take a thread. "
                 "As many as threads will ever compute are enough."
             )
-        return self if shards == self.shards else self.with_arrays(self.arrays, shards=shards)
-
-    def shard_of(self, rows: slice, draws: bool) -> StepInput:
-        """Return views of some of the examples; where random numbers are drawn, with those of the minibatch."""
-        part = self.part(rows)
-        shard = Shard(rows.start, rows.stop - rows.start, self.examples) if draws else None
-        return part.with_arrays(part.arrays, shards=0, shard=shard)
+        return self if shards == self.shards else replace(self, shards=shards)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
@@ -151,7 +139,7 @@ class StepInput:
             return self
         arrays: StepArrays = mapped(lambda x: None if x is None else x[rows, ...], self.arrays)
         share = None if self.share is None else self.share * (rows.stop - rows.start) / self.examples
-        return self.with_arrays(arrays, share=share)
+        return replace(self, **arrays._asdict(), share=share)
 
 
 OnForward = Callable[[Sequence[Array], list[Array]], None]
@@ -182,13 +170,7 @@ class Part(NamedTuple):
 class Worker:
     """The nodes of a network at work with memory of their own, and a gradient: for one thread at a time.
 
-    Parameters
-    ----------
-    shared : SharedNodes
-    gradient : array ``[1, n]``
-        For the layers' gradients; the attribute is a view ``[n]`` of it.
-    number : int
-        Among the workers.
+    The gradient is given as ``[1, n]``; the attribute is a view ``[n]`` of it. `number` is that among the workers.
     """
 
     def __init__(self, shared: SharedNodes, gradient: Array, number: int = 0) -> None:
@@ -196,8 +178,7 @@ class Worker:
         self._shared, self._vector, self._guard = shared, gradient, shared.vectors.guard
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
         self.recordings = nd.Recordings(shared.dtype, shared.pure)
-        self._propagations: dict[bool, Propagation] = {}
-        self._looked_at: dict[tuple[int, bool], Propagation] = {}
+        self._propagations: dict[bool | tuple[int, bool], Propagation] = {}
         self._aside: list[Array] = []
 
     def propagation(self) -> Propagation:
@@ -217,12 +198,12 @@ class Worker:
 
     def _pass(self, part: Part, arrays: StepArrays) -> Pass:
         """Go through the nodes and back."""
-        shared, step, keeping, propagation = self._shared, part.step.with_arrays(arrays), None, self.propagation()
+        step, keeping, propagation = part.step.with_arrays(arrays), None, self.propagation()
         memory = propagation.pass_memory()
-        if shared.keeps:
+        if self._shared.keeps:
             from .keeping import Keeping  # which few programs need
 
-            keeping = Keeping(propagation.nodes, shared.keeps)
+            keeping = Keeping(propagation.nodes, self._shared.keeps)
         passed = propagation.forward(step, memory=memory, meeting=part.seat, keeping=keeping)
         loss, deltas, epsilons = propagation.losses_of(step, passed)
         if memory is not None:
@@ -231,12 +212,12 @@ class Worker:
         evidence = self._guard.observe(loss, propagation.gradient) if part.alone else None
         return Pass(loss, evidence, passed.state, () if keeping is None else keeping.result())
 
-    def looked_at(self, place: int, apart: bool = False) -> Propagation:
+    def looked_at(self, place: int, apart: bool) -> Propagation:
         """Return nodes whose activations stay until another part comes to that place; `apart` with a gradient too."""
-        if (place, apart) not in self._looked_at:
+        if (place, apart) not in self._propagations:
             vector = nd.zeros(*self._vector.shape, dtype=self._shared.dtype) if apart else self._vector
-            self._looked_at[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
-        return self._looked_at[place, apart]
+            self._propagations[place, apart] = self._shared.propagation(self._shared.vectors.params, vector)
+        return self._propagations[place, apart]
 
     def hearing(self, part: Part) -> OnFinal | None:
         """Return what is told of stretches of a part's gradient; None where others are added to it, or nobody asks."""
@@ -304,7 +285,7 @@ class GradientComputer:
         if shared.scheduled:
             shared.at(iteration, epoch)
         if shared.states and not step.state:  # series begin
-            step = step.with_state(shared.initial_state(step.features))
+            step = replace(step, state=shared.initial_state(step.features))
         plan, guard, keeps = self.plans.known.get(step.key) or self.plans.of(step), vectors.guard, shared.keeps
         more: Arrays = ()
         if step.shards:

@@ -237,7 +237,9 @@ def test_a_loss_is_a_node_with_labels_among_its_inputs_and_a_weight():
     assert float(result.loss) == pytest.approx(0.25 * 0.5 * ((guess - Y) ** 2).sum(), rel=1e-12)
     assert result.examples == N
     passed = net.engine.propagation.forward(step, False)
-    assert float(net.engine.propagation.summed_loss(step, passed)) == pytest.approx(float(result.loss), rel=1e-12)
+    assert float(net.engine.propagation.losses_of(step, passed, way_back=False).loss) == pytest.approx(
+        float(result.loss), rel=1e-12
+    )
     check_gradient(net, step)
 
 

@@ -6,9 +6,9 @@ import pytest
 import nd
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.conf.nodes import Source
-from nn.step.masks import masks_behind
 from nn.step.nodes import NETWORK_INPUT
 from nn.step.propagation import Propagation
+from nn.step.shared_nodes import masks_behind
 from nn.step.worker import StepInput
 
 RNG = np.random.default_rng(7)
@@ -60,4 +60,6 @@ def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_th
     np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.engine.vectors.gradient)[0])
     assert (gradient[:count] == 7.0).all()
     if mask is not None:
-        np.testing.assert_array_equal(masks_behind(past.nodes, ("input",), (x,), (mask,), "float64")[-1], mask)
+        behind, examples = masks_behind(past.nodes, ("input",), (x,), (mask,), "float64")[-1]
+        np.testing.assert_array_equal(behind, mask)
+        assert examples == 6
