@@ -100,13 +100,13 @@ def _unused(data: Json, form: LayerForm) -> Json:
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
         if other:
-            unused[key] = _as_java_writes(key, value)
+            unused[key] = _as_java_writes(value)
     return unused
 
 
-def _as_java_writes(key: str, value: Any) -> Any:
-    """Return an initialisation that is kept with the class of its distribution under "type", as Java alone reads it."""
-    distribution = value.get("distribution") if key == "weightInitFn" and isinstance(value, dict) else None
+def _as_java_writes(value: Any) -> Any:
+    """Return what is kept with the class of its distribution under "type", as Java alone reads it."""
+    distribution = value.get("distribution") if isinstance(value, dict) else None
     if not isinstance(distribution, dict) or "@class" not in distribution:
         return value
     others = {name: number for name, number in distribution.items() if name != "@class"}

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from nn import (
+    BinomialDistribution,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
@@ -19,10 +20,12 @@ from nn import (
     OutputLayer,
     RepeatVector,
     RnnOutputLayer,
+    UniformDistribution,
 )
 from nn.files.idle_settings import IDLE_CLASSES
 from nn.terms.java_form import IDLE
-from optimize import Adam
+from optimize import Adam, ExponentialSchedule, MaxNormConstraint
+from tests.java_check.noise import DROPOUTS, WEIGHT_NOISES
 
 
 def layers_of(conf):
@@ -42,6 +45,29 @@ def test_a_layer_without_parameters_has_the_networks_defaults(layer):
     compared = IDLE.keys() - {"nin", "nout", "timeDistributedFormat"}
     assert {key: idle[key] for key in compared} == {key: dense[key] for key in compared}
     assert idle["weightInitFn"]["distribution"]["type"].endswith(".NormalDistribution")
+    again = MultiLayerConfiguration.from_json(conf.to_json())
+    assert again.to_json() == conf.to_json()
+    assert again == conf
+
+
+KINDS = {
+    "drop_out": [0.5, *(noise for name, noise in DROPOUTS.items() if name != "spatial")],  # which needs places
+    "weight_noise": [*WEIGHT_NOISES.values()],
+    "weight_init": ["xavier", UniformDistribution(-1.0, 1.0), BinomialDistribution(2, 0.5)],
+    "constrain_weights": [[MaxNormConstraint(1.0)]],
+    "updater": [Adam(ExponentialSchedule("iteration", 0.1, 0.9))],
+    "gradient_normalization": ["clip_l2_per_layer"],
+    "activation": ["leakyrelu"],
+}
+
+
+@pytest.mark.parametrize("layer", [DropoutLayer(0.5), RepeatVector(3)], ids=["dropout", "repeat"])
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in KINDS.items() for value in values])
+def test_settings_of_every_kind_are_read_as_they_are_written(layer, name, value):
+    """Also where such a layer keeps what it does not use."""
+    last = RnnOutputLayer(n_out=2) if isinstance(layer, RepeatVector) else OutputLayer(n_out=2)
+    base = NeuralNetConfiguration(seed=1, **{name: value})
+    conf = base.list(DenseLayer(n_in=4, n_out=4), layer, last, input_type=InputType.feed_forward(4))
     again = MultiLayerConfiguration.from_json(conf.to_json())
     assert again.to_json() == conf.to_json()
     assert again == conf
