@@ -69,8 +69,7 @@ def checks_by_names_that_are_there(path, text):
     late = {alias.asname or alias.name for block in blocks for alias in _aliases(block)}
     for function in of_kind(text, *FUNCTIONS):
         if "checked" in map(last_name, function.decorator_list):
-            arguments = [node for node in source.walk(function.args) if isinstance(node, ast.arg) and node.annotation]
-            for argument in arguments:
+            for argument in (node for node in source.walk(function.args) if getattr(node, "annotation", None)):
                 if late & {node.id for node in source.walk(argument.annotation) if isinstance(node, ast.Name)}:
                     yield f"{path}:{argument.lineno}: {function.name} cannot check {argument.arg}"
 

@@ -67,6 +67,7 @@ def written_by_two(tmp_path, before, seconds):
     return [writer.communicate()[0].strip() for writer in writers]
 
 
+@pytest.mark.slow
 def test_processes_that_write_one_file(tmp_path):
     assert len(set(written_by_two(tmp_path, [], 0.6))) == 2
 

@@ -59,6 +59,7 @@ class Source:
 
 
 @pytest.mark.parametrize("queue_size", [1, 2, 7, 100])
+@pytest.mark.quick_rows(2)
 def test_order_is_the_bases_in_every_epoch(queue_size: int) -> None:
     iterator = AsyncDataSetIterator(ListDataSetIterator(batches(20)), queue_size)
     assert numbers(iterator) == list(range(20))

@@ -368,6 +368,7 @@ def test_a_normalizer_that_cannot_be_read_is_in_nobodys_way(files, capsys):
 
 
 @pytest.mark.parametrize("closed", ["", ">&-"])
+@pytest.mark.quick_rows(1)
 def test_output_that_is_closed_or_in_ascii(files, closed):
     folder = files[0]
     conf = NeuralNetConfiguration(seed=1).list(OutputLayer(n_in=3, n_out=2, name="schicht ü"))

@@ -166,6 +166,7 @@ def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names
     assert run(program) == ["True", "SourceFileLoader", "True"]
 
 
+@pytest.mark.slow
 def test_a_module_that_another_thread_is_loading_is_waited_for():
     program = """
 import importlib, sys, threading

@@ -157,6 +157,7 @@ def test_without_dropout(updater, tmp_path):
         assert_goes_on(path, whole, shuffling, *known)
 
 
+@pytest.mark.slow
 def test_several_steps_on_a_minibatch(tmp_path):
     whole = network(Adam(0.02), iterations=3, step_function="negative_gradient")
     files, *known = train(whole, shuffling, tmp_path, epochs=2)

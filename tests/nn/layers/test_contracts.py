@@ -336,6 +336,7 @@ def registered():
 
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("family", OWN)
+@pytest.mark.quick_rows(2)
 def test_a_layer_of_ones_own_has_the_gradients_of_its_formula_learns_and_is_saved(family, backend, tmp_path):
     conf = NeuralNetConfiguration(seed=7, dtype="float64", updater=Sgd(0.2), bias_init=0.1)
     net = MultiLayerNetwork(conf.list(DenseLayer(n_out=5, activation="tanh"), *OWN[family], input_type=ROWS_IN)).init()

@@ -197,6 +197,7 @@ def bounds(p, bits, points):
 
 @pytest.mark.parametrize(("latent", "points"), [(1, 400), (2, 120)])
 @pytest.mark.numpy_first
+@pytest.mark.quick_rows(1)
 def test_the_score_is_the_lower_bound_of_the_likelihood(latent, points, backend):
     layer = VariationalAutoencoder(
         n_in=5, n_out=latent, activation="tanh", encoder_layer_sizes=3, decoder_layer_sizes=4,

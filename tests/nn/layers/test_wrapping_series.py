@@ -115,6 +115,7 @@ def test_gradients_with_masks_are_those_of_the_score(inside, wrap):
 
 
 @pytest.mark.parametrize("kind", [SimpleRnn, LSTM, GravesLSTM])
+@pytest.mark.quick_rows(1)
 def test_blank_steps_are_a_mask(kind, backend):
     blank = np.where(GAPS[:, None] > 0, X, 0.0)
     blank[2, 1:, 3] = 0.0  # not all of it

@@ -319,6 +319,7 @@ def two_by_two():
 
 
 @pytest.mark.parametrize("method", OF_DATA)
+@pytest.mark.quick_rows(6)
 def test_several_inputs_and_one_output(method):
     call, net, more = OF_DATA[method], shared("two by two", method), X[:, :2].copy()
     expected = call(net.clone(), MultiDataSet([X, more], [Y]))

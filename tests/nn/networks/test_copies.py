@@ -188,6 +188,7 @@ def _outputs(net):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the module is not found by a spawned process there")
+@pytest.mark.slow
 def test_another_process():
     net = network()
     net.fit(batches())

@@ -162,6 +162,7 @@ def check_at(kind, points, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sgd", "sgd, read ahead"])
+@pytest.mark.quick_rows("sgd")
 def test_interrupted_at_many_lines(kind, tmp_path):
     lines_in_all = warmed(kind)
     last = range(lines_in_all - 5, lines_in_all + 1)
