@@ -32,23 +32,30 @@ def names_that_run(items):
 
 
 def rows_that_wait(items, whole):
-    """Return the rows that are left to the slow run, of tests with the mark ``quick_rows``: all but those it names.
+    """Return the rows that are left to the slow run, of tests with the mark ``quick_rows``: all but the quick ones.
 
-    It names ids, or says how many rows of every `parametrize` are quick: the first ones. `whole`: all rows of the
-    tests are among the items, so that an id that none has is refused.
+    Those are the ids that it names; or so many of the first values of every `parametrize`; or with ``every=3`` each
+    third row of the test. `whole`: all rows of the tests are among the items, so an id that none has is refused.
     """
-    waiting, named, ids = [], {}, collections.defaultdict(set)
+    rows = collections.defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("quick_rows")
-        if mark is None:
-            continue
-        test, row = item.nodeid.partition("[")[0], item.callspec
-        named[test] = {name for name in mark.args if isinstance(name, str)}
-        ids[test].add(row.id)
-        first = max((number for number in mark.args if isinstance(number, int)), default=0)
-        if row.id not in named[test] and max(row.indices.values()) >= first:
-            waiting.append(item)
-    unknown = {test: sorted(names - ids[test]) for test, names in named.items() if names - ids[test]}
-    if whole and unknown:
-        raise pytest.UsageError(f"quick_rows: no such rows: {unknown}")
-    return waiting
+        if item.get_closest_marker("quick_rows") is not None:
+            rows[item.nodeid.partition("[")[0]].append(item)
+    if whole:
+        _refuse_unknown(rows)
+    return [item for of_test in rows.values() for place, item in enumerate(of_test) if not _is_quick(item, place)]
+
+
+def _is_quick(item, place):
+    mark, row = item.get_closest_marker("quick_rows"), item.callspec
+    first = max((number for number in mark.args if isinstance(number, int)), default=0)
+    each = "every" in mark.kwargs and place % mark.kwargs["every"] == 0
+    return each or row.id in mark.args or max(row.indices.values()) < first
+
+
+def _refuse_unknown(rows):
+    for test, items in rows.items():
+        names = {name for name in items[0].get_closest_marker("quick_rows").args if isinstance(name, str)}
+        unknown = names - {item.callspec.id for item in items}
+        if unknown:
+            raise pytest.UsageError(f"quick_rows: {test} has no such rows: {sorted(unknown)}")

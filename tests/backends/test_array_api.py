@@ -200,6 +200,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATORS if name != "take"])
+@pytest.mark.quick_rows(every=4)
 def test_without_an_operator_everything_runs(name):
     whole, _, part = name.rpartition(".")
     reduced = ArrayApiBackend(without(whole or part))

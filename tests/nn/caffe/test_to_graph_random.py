@@ -56,6 +56,7 @@ def test_outputs(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.quick_rows(every=3)
 def test_gradients(seed):
     check_gradients(seed)
 

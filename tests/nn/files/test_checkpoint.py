@@ -142,6 +142,7 @@ def test_every_updater_goes_on(name, backend, tmp_path):
 
 
 @pytest.mark.parametrize("kind", wide_values(ITERATORS, 3))
+@pytest.mark.quick_rows("asynchronous")
 def test_every_step_and_epoch_can_be_gone_on_from(kind, tmp_path):
     whole = network(Adam(0.02))
     files, *known = train(whole, ITERATORS[kind], tmp_path)

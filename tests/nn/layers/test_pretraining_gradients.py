@@ -89,6 +89,7 @@ def params_of(learner):
 @pytest.mark.parametrize("latent", ["identity", "tanh"])
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.numpy_first
+@pytest.mark.quick_rows(every=3)
 def test_the_gradient_of_a_variational_autoencoder_is_that_of_its_score(name, latent, samples, backend):
     layer = VariationalAutoencoder(
         n_in=5, n_out=2, activation="tanh", encoder_layer_sizes=(4, 3), decoder_layer_sizes=(3,),

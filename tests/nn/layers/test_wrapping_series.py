@@ -93,6 +93,7 @@ def context():
     [LastTimeStep, lambda layer: layer, lambda layer: LastTimeStep(MaskZeroLayer(layer))],
     ids=["last", "alone", "mask-zero"],
 )
+@pytest.mark.quick_rows(every=3)
 def test_gradients_with_masks_are_those_of_the_score(inside, wrap):
     """Of an LSTM in LastTimeStep, or of both directions of it, Java's are not."""
     layer = wrap(inside)

@@ -256,6 +256,7 @@ def test_labels(kind, method, kinds):
 
 @SWEEP
 @pytest.mark.parametrize(("kind", "method"), cells(OF_DATA))
+@pytest.mark.quick_rows(every=3)
 def test_features_and_labels(kind, method, kinds):
     call, net = OF_DATA[method], shared(kind, method)
     expected = call(net.clone(), X, Y)
@@ -284,6 +285,7 @@ def test_features_and_labels(kind, method, kinds):
 
 
 @pytest.mark.parametrize(("kind", "method"), cells(OF_DATA))
+@pytest.mark.quick_rows(every=3)
 def test_batches_of_features_and_labels(kind, method):
     call, net = OF_DATA[method], shared(kind, method)
     rows = (slice(0, 6),) if method.startswith("fit") else ROWS  # of one step

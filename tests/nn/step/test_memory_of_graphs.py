@@ -127,6 +127,7 @@ def kept_predictions(*batches):
 @pytest.mark.parametrize("backend", [NumpyBackend(threads=1), Unrecorded(threads=1)], ids=["recorded", "unrecorded"])
 @pytest.mark.parametrize("make", [rows_graph, images_graph])
 @pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 5))) for n in range(12)])
+@pytest.mark.quick_rows(every=3)
 def test_nobody_reads_in_a_graph_what_was_given_back(number, make, backend, poison):
     with nd.use_backend(backend):
         net = make(number)

@@ -81,6 +81,7 @@ def splits(net):
 
 @all_threads
 @some_kinds
+@pytest.mark.quick_rows(every=4)
 def test_every_layer(case, sweep):
     """With dropout on every layer that takes it, and noise on its weights."""
 
@@ -98,6 +99,7 @@ def test_every_layer(case, sweep):
 
 @all_threads
 @every_kind_of_vertex
+@pytest.mark.quick_rows(every=4)
 def test_every_vertex(case, sweep):
     conf, arrays, masks = around(case)
     net = ComputationGraph(conf).init()

@@ -22,6 +22,7 @@ def deep():
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.quick_rows(1)
 def test_equal_steps_do_not_part(name):
     make, data = EVERY[name]
     one, other = make().trace(data()), make().trace(data())

@@ -22,7 +22,7 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-12}  # of numbers that are added in another o
 LABEL = "vertex 'v'"
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
-every_vertex = pytest.mark.parametrize("case", wide_rows(ROWS, quick=2))
+every_vertex = pytest.mark.parametrize("case", wide_rows(ROWS, quick=1))
 """Two rows of every kind of vertex, and all others among the slow tests."""
 
 

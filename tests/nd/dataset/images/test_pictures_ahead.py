@@ -38,7 +38,8 @@ def wait_until(condition):
 def no_thread_left():
     OTHERS.update(threads())
     yield
-    gc.collect()
+    if threads():
+        gc.collect()
     wait_until(lambda: not threads())
 
 

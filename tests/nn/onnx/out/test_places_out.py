@@ -144,6 +144,7 @@ def check_solids(window, dtype="float32", opset=18):
 
 
 @pytest.mark.parametrize("window", windows(PLANES, "truncate", "same"))
+@pytest.mark.quick_rows(every=3)
 def test_images_of_every_size(window):
     check_planes(window)
 

@@ -113,6 +113,7 @@ def test_zips_hold_the_vertices_and_their_parameters(tmp_path):
 
 
 @pytest.mark.parametrize(("op", "case"), [(op, case) for op, cases in OPERATOR_CASES.items() for case in cases])
+@pytest.mark.quick_rows(every=3)
 def test_configurations_go_through_json(op, case):
     from nn.files.vertices_json import vertex_from_json, vertex_to_json
 
