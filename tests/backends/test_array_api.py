@@ -327,6 +327,7 @@ def operators_of(kind):
 
 
 @every_row("name", operators_of(NumpyBackend))
+@pytest.mark.slow
 def test_every_operator_has_a_body_that_will_do(name):
     names = [name, *(back for back in (f"{name}_backward", f"{name}_back") if hasattr(Backend, back))]  # which need it
     if name.endswith(("_backward", "_back")):

@@ -41,7 +41,7 @@ def torn_reads(path, running):
 
 def test_threads_that_write_one_file(tmp_path):
     def write(byte):
-        for _ in range(100):
+        for _ in range(30):
             with replacing("save", tmp_path / "f") as file:
                 for _ in range(20):
                     file.write(byte * 5_000)

@@ -51,6 +51,7 @@ def check_gradients(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.quick_rows(every=3)
 def test_outputs(seed):
     check_outputs(seed)
 

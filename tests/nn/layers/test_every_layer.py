@@ -354,6 +354,7 @@ def check_row(case, backend):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_a_zip_keeps_a_network_that_was_trained(case, backend, tmp_path):
     row = Row(case, backend)
     net, (x, y) = row.fitted, row.batch()

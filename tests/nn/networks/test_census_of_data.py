@@ -207,6 +207,7 @@ def test_every_method_that_takes_data_is_here():
 
 @SWEEP
 @pytest.mark.parametrize(("kind", "method"), cells(OF_FEATURES))
+@pytest.mark.quick_rows(every=3)
 def test_features(kind, method, kinds):
     call, net = OF_FEATURES[method], shared(kind, method)
     expected = call(net.clone(), X)

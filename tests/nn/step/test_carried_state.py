@@ -208,6 +208,7 @@ class Computes(Listener):
     ],
     ids=["gradient", "gradients of other data", "score", "output", "step"],
 )
+@pytest.mark.quick_rows(every=3)
 def test_what_listeners_compute_is_carried_nowhere(compute, algorithm):
     settings = {"optimization_algo": algorithm, "updater": "sgd"}
     net, twin = network(**settings), network(**settings)

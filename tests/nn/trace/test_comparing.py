@@ -78,6 +78,7 @@ def test_dtypes_part_by_rounding_alone():
     assert found.values[0] == pytest.approx(found.values[1], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_numpy_and_the_strict_backend_have_the_same_numbers(strict):
     for make, data in EVERY.values():
         with nd.use_backend("numpy"):

@@ -23,7 +23,7 @@ LABEL = "vertex 'v'"
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
 every_vertex = pytest.mark.parametrize("case", wide_rows(ROWS, quick=1))
-"""Two rows of every kind of vertex, and all others among the slow tests."""
+"""One row of every kind of vertex, and all others among the slow tests."""
 
 
 def test_every_vertex_has_rows():

@@ -48,6 +48,7 @@ def test_the_table_is_sorted_and_has_rows():
 
 
 @pytest.mark.parametrize(("op", "case"), DIFFERENTIABLE)
+@pytest.mark.quick_rows(every=2)
 def test_gradients_are_differences(op, case):
     xs, step = case.inputs(), 1e-6
     _, epsilon, gradients = value_and_gradients(op, case, xs)
