@@ -23,6 +23,7 @@ import signal
 import warnings
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.absent import Absent, NoBrowser
 from tests.cells import AXES, EVERY, combinations, run_cells
@@ -96,6 +97,13 @@ def _absent(config):
         "launches": chosen != "cupy" or on_host(),
     }
     return {fixture for fixture, is_there in there.items() if not is_there}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Nobody looks for doctests in files of tests: there are none, and to look takes seconds in every process."""
+    is_of_tests = file_path.name.startswith("test_")
+    return [collector for collector in (yield) if not (is_of_tests and isinstance(collector, DoctestModule))]
 
 
 @pytest.hookimpl(tryfirst=True)

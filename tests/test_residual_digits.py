@@ -26,6 +26,7 @@ def test_it_learns_the_bundled_digits(request):
     assert len(re.findall(r" ConvolutionLayer ", text)) == CONVOLUTIONS
 
 
+@pytest.mark.slow
 def test_it_explains_itself():
     text = run_example("--help")
     assert f"{CONVOLUTIONS} convolutions" in " ".join(text.split())

@@ -218,6 +218,7 @@ def test_a_wrong_path_ends_the_first_use(monkeypatch, tmp_path):
         NumpyBackend(1).to_image_order(np.ones((2, 3, 4, 4), np.float32), None)
 
 
+@pytest.mark.slow
 def test_a_path_in_a_process_of_its_own(onednn):
     done = run(onednn.path, "-c", STEP)
     assert done.returncode == 0, done.stderr

@@ -296,6 +296,7 @@ def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     assert not list(folder.glob("*out.csv*"))
 
 
+@pytest.mark.slow
 def test_as_a_program_whose_reader_has_had_enough(files):
     folder = files[0]
     command = f"'{sys.executable}' -m nn predict '{folder / 'model.zip'}' --csv '{folder / 'rows.csv'}' --skip-lines 1"

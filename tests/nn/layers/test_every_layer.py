@@ -343,6 +343,7 @@ def test_a_row_keeps_every_contract(case, backend):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_a_row_keeps_every_contract_on_the_strict_backend(case):
     with nd.use_backend(make_backend("strict")) as backend:
         check_row(case, backend)

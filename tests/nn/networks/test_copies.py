@@ -258,9 +258,7 @@ def test_a_dropped_network_s_memory_goes_at_once():
             peaks.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert (
-        peaks[-1] - peaks[2] < 1_000_000
-    )  # three that stay have 15 MB; Python's lists of what is free grow slowly
+    assert peaks[-1] - peaks[2] < 1_000_000  # three that stay have 15 MB; Python's lists of what is free grow slowly
 
 
 DROPPED = {

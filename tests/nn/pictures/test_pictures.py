@@ -135,6 +135,7 @@ def inside(point, box, margin):
 
 
 @pytest.mark.parametrize("name", CONFS)
+@pytest.mark.quick_rows(every=3)
 def test_every_box_and_every_arrow_is_there(name):
     conf = CONFS[name]
     root = ElementTree.fromstring(svg_of(diagram_of(conf)))

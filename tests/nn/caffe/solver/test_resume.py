@@ -145,6 +145,7 @@ def test_without_what_caffe_does_not_write(folder):
         ({"learned_net": "list.txt"}, nd.FormatError, r"list\.txt"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_a_state_that_does_not_fit_changes_nothing(change, error, match, folder):
     half, _ = run(folder, text(), 3)
     path = half.snapshot()

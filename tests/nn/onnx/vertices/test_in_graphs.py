@@ -43,6 +43,7 @@ def graph_of(op, case):
 
 
 @pytest.mark.parametrize(("op", "case"), ROWS)
+@pytest.mark.quick_rows(every=2)
 def test_a_recorded_step_is_the_step_without_recording(op, case):
     features = [x[None, None] for x in case.inputs()]
     recorded, eager = graph_of(op, case), graph_of(op, case)
