@@ -23,6 +23,7 @@ import signal
 import warnings
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.absent import Absent, NoBrowser
 from tests.cells import AXES, EVERY, combinations, run_cells
@@ -30,7 +31,7 @@ from tests.cuda_on_host import arguments, tight
 from tests.cuda_on_host.calls import on_host
 from tests.generators import ModuleGenerators
 from tests.stand_ins import make_backend
-from tests.sweeps import names_that_run
+from tests.sweeps import names_that_run, rows_that_wait
 
 os.environ.setdefault("ND_ONEDNN", "0")  # before a backend is made
 ROOT = pathlib.Path(__file__).parent.parent
@@ -98,13 +99,22 @@ def _absent(config):
     return {fixture for fixture, is_there in there.items() if not is_there}
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Nobody looks for doctests in files of tests: there are none, and to look takes seconds in every process."""
+    is_of_tests = file_path.name.startswith("test_")
+    return [collector for collector in (yield) if not (is_of_tests and isinstance(collector, DoctestModule))]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy.
 
-    What is marked as wide is slow where no backend is asked for: that one it runs on nowhere else. Of a slow test with
-    many rows a share runs, where one is asked for.
+    What is marked as wide is slow where no backend is asked for: that one it runs on nowhere else. So is a row that is
+    none of the quick ones. Of a slow test with many rows a share runs, where one is asked for.
     """
+    for item in rows_that_wait(items, whole=not any("::" in str(name) for name in config.args)):
+        item.add_marker(pytest.mark.wide)
     if config.getoption("--backend") is None:
         for item in items:
             if item.get_closest_marker("wide"):

@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, library, nodes, walk
+from tests.source_files import FUNCTIONS, library, of_kind, walk
 
 LEAST = 50
 """Characters of a body from which on it stands once."""
@@ -30,7 +30,7 @@ def _body(function):
 @functools.cache
 def bodies(text):
     """Return the functions of a file with their bodies as text."""
-    return [(node, _dumped(node, _body(node))) for node in nodes(text) if isinstance(node, FUNCTIONS)]
+    return [(node, _dumped(node, _body(node))) for node in of_kind(text, *FUNCTIONS)]
 
 
 def says_much(function):

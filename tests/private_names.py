@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, class_table, classes, last_name, library, nodes, walk
+from tests.source_files import FUNCTIONS, class_table, classes, last_name, library, of_kind, walk
 
 LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}  # which are public
@@ -92,9 +92,10 @@ def reads_no_private_attribute(path, text):
     What other folders read, subclasses there too, has a public name; nor does a string stand for a private name there.
     """
     own = _of_folder(_folder(path)) | _of_file(path, text)
-    for node in nodes(text):
+    for node in of_kind(text, ast.Attribute):
         if _is_looked_at(node) and node.attr not in own:
             yield f"{path}:{node.lineno}: reads {ast.unparse(node)}"
+    for node in of_kind(text, ast.Call, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Subscript):
         for name in _named_by_text(node):
             if name not in own and name in _all_private():
                 yield f"{path}:{node.lineno}: names {name!r}"
@@ -113,12 +114,12 @@ def _of_folder(folder):
 
 @functools.cache
 def _of_file(path, text):
-    definitions = [node for node in nodes(text) if isinstance(node, ast.ClassDef)]
+    definitions = of_kind(text, ast.ClassDef)
     return frozenset(name for definition in definitions for name in owned_names(path, text, definition))
 
 
 def _is_looked_at(node):
-    if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in OF_NAMED_TUPLES:
+    if not is_private(node.attr) or node.attr in OF_NAMED_TUPLES:
         return False
     return ast.unparse(node.value).split(".")[0] not in LIBRARIES
 

@@ -12,6 +12,8 @@ from backends.cpu.numpy_backend import NumpyBackend
 
 TOLERANCE = {"float32": {"rtol": 2e-5, "atol": 2e-6}, "float64": {"rtol": 1e-12, "atol": 1e-13}}
 """How far a result may be from a float64 oracle, by dtype."""
+DIAGNOSIS = ("-c", "import runpy, sys; sys.modules['torch'] = None; runpy.run_module('nd', run_name='__main__')")
+"""What Python is told for ``-m nd`` without PyTorch, whose import takes longer than all the rest."""
 
 
 class ReadOnlyNumpy(NumpyBackend):

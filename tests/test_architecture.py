@@ -20,7 +20,7 @@ from tests.cells import every_row
 from tests.copied_functions import copies_no_function
 from tests.private_names import reads_no_private_attribute
 from tests.rooms import HEIGHT, refused_arrows
-from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, classes, files, last_name, library, nodes, parse
+from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, classes, files, last_name, library, of_kind, parse
 
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
 NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "torch", "cupy", "cupyx", "cupy_backends"}
@@ -37,7 +37,7 @@ CUDA_WORDS = ("__" + "global__", "__" + "device__", "block" + "Idx", "thread" + 
 def imports(path, text):
     """Return line and absolute dotted name of everything that a file imports, in functions too."""
     package, found = path.removesuffix(".py").split("/")[:-1], []
-    for node in nodes(text):
+    for node in of_kind(text, ast.Import, ast.ImportFrom, ast.Call):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -65,18 +65,17 @@ def imports_only_lower_rooms(path, text):
 
 def checks_by_names_that_are_there(path, text):
     """What is imported for type checkers alone is nothing that `nd.arguments.checked` could check by."""
-    late = {alias.asname or alias.name for node in nodes(text) if _for_type_checkers(node) for alias in _aliases(node)}
-    for function in nodes(text):
-        if isinstance(function, FUNCTIONS) and "checked" in map(last_name, function.decorator_list):
-            for argument in (
-                node for node in source.walk(function.args) if isinstance(node, ast.arg) and node.annotation
-            ):
+    blocks = filter(_for_type_checkers, of_kind(text, ast.If))
+    late = {alias.asname or alias.name for block in blocks for alias in _aliases(block)}
+    for function in of_kind(text, *FUNCTIONS):
+        if "checked" in map(last_name, function.decorator_list):
+            for argument in (node for node in source.walk(function.args) if getattr(node, "annotation", None)):
                 if late & {node.id for node in source.walk(argument.annotation) if isinstance(node, ast.Name)}:
                     yield f"{path}:{argument.lineno}: {function.name} cannot check {argument.arg}"
 
 
 def _for_type_checkers(node):
-    return isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING"
+    return last_name(node.test) == "TYPE_CHECKING"
 
 
 def _aliases(node):
@@ -100,8 +99,8 @@ def names_no_backend(path, text):
     for line, name in imports(path, text):
         if name.startswith(("backends.cuda", "backends.cpu")):
             yield f"{path}:{line}: imports {name}"
-    texts = set(_docstrings(nodes(text)))
-    for node in nodes(text):
+    texts = set(_docstrings(source.nodes(text)))
+    for node in of_kind(text, ast.Constant, ast.Attribute, ast.Name, ast.Subscript):
         word = node.value if isinstance(node, ast.Constant) and node not in texts else last_name(node)
         if isinstance(word, str) and ("cupy" in word.lower() or word == "NumpyBackend"):
             yield f"{path}:{node.lineno}: names {word!r}"
@@ -161,12 +160,11 @@ def is_no_long_file(path, text):
 
 
 def has_no_long_function(path, text):
-    for node in nodes(text):
-        if isinstance(node, FUNCTIONS):
-            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
-            lines = node.end_lineno - body[0].lineno
-            if lines > LAST_FUNCTION_LINES:
-                yield f"{path}:{node.lineno}: {node.name} has {lines} lines, at most {LAST_FUNCTION_LINES}"
+    for node in of_kind(text, *FUNCTIONS):
+        body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+        lines = node.end_lineno - body[0].lineno
+        if lines > LAST_FUNCTION_LINES:
+            yield f"{path}:{node.lineno}: {node.name} has {lines} lines, at most {LAST_FUNCTION_LINES}"
 
 
 LEVELS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
@@ -184,8 +182,8 @@ def _depth(node):
 
 
 def has_no_deep_nesting(path, text):
-    for node in nodes(text):
-        if isinstance(node, FUNCTIONS) and _depth(node) > LAST_NESTING:
+    for node in of_kind(text, *FUNCTIONS):
+        if _depth(node) > LAST_NESTING:
             yield f"{path}:{node.lineno}: {node.name} nests {_depth(node)} levels, at most {LAST_NESTING}"
 
 
@@ -195,26 +193,26 @@ def is_no_drawer(path, text):
 
 
 def asserts_nothing(path, text):
-    yield from (f"{path}:{n.lineno}: assert" for n in nodes(text) if isinstance(n, ast.Assert))
+    yield from (f"{path}:{n.lineno}: assert" for n in of_kind(text, ast.Assert))
 
 
 def says_what_an_array_is(path, text):
     """There is one type of arrays, in backends/typing.py; an alias of Any says nothing."""
-    for node in nodes(text):
+    for node in of_kind(text, ast.Assign, ast.AnnAssign):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        is_any = isinstance(node, (ast.Assign, ast.AnnAssign)) and last_name(node.value) == "Any"
+        is_any = last_name(node.value) == "Any"
         if is_any and any("Array" in (last_name(target) or "") for target in targets):
             yield f"{path}:{node.lineno}: an array that is Any"
 
 
 def has_no_bare_except(path, text):
-    bare = (node for node in nodes(text) if isinstance(node, ast.ExceptHandler) and node.type is None)
+    bare = (node for node in of_kind(text, ast.ExceptHandler) if node.type is None)
     yield from (f"{path}:{node.lineno}: bare except" for node in bare)
 
 
 def matches_what_it_expects_to_be_raised(path, text):
-    for node in nodes(text):
-        is_raises = isinstance(node, ast.Call) and last_name(node.func) == "raises"
+    for node in of_kind(text, ast.Call):
+        is_raises = last_name(node.func) == "raises"
         if is_raises and "match" not in [keyword.arg for keyword in node.keywords]:
             yield f"{path}:{node.lineno}: pytest.raises without match"
 
@@ -230,7 +228,7 @@ def imports_no_private_name(path, text):
 def says_why_it_patches_a_private_name(path, text):
     """A comment in the line or above it, or the test's docstring."""
     lines = text.splitlines()
-    for function in (node for node in nodes(text) if isinstance(node, FUNCTIONS) and not ast.get_docstring(node)):
+    for function in (node for node in of_kind(text, *FUNCTIONS) if not ast.get_docstring(node)):
         for call in (node for node in source.walk(function) if isinstance(node, ast.Call) and _patches_private(node)):
             if "#" not in lines[call.lineno - 1] and not lines[call.lineno - 2].strip().startswith("#"):
                 yield f"{path}:{call.lineno}: {function.name} patches a private name, and does not say why"
@@ -332,7 +330,7 @@ class B(A):
 
 
 def calls_of(function, text):
-    return [node for node in nodes(text) if isinstance(node, ast.Call) and last_name(node.func) == function]
+    return [node for node in of_kind(text, ast.Call) if last_name(node.func) == function]
 
 
 def broken(rule, sources):
@@ -344,10 +342,12 @@ RULES = [(FLOORS, LIBRARY_RULES), (("tests",), TEST_RULES), (("examples", "bench
 
 @pytest.mark.parametrize(("folders", "rules"), RULES, ids=[where[-1] for where, _ in RULES])
 def test_the_code_keeps_the_rules(folders, rules):
+    gc.collect()
     gc.disable()  # millions of nodes, all of which stay
     try:
         faults = {rule.__name__: broken(rule, files(*folders)) for rule in rules}
     finally:
+        gc.freeze()  # nor are they looked at whenever a later test collects
         gc.enable()
     assert {name: found for name, found in faults.items() if found} == {}
 

@@ -46,6 +46,7 @@ def test_what_stands_beside_the_articles_has_a_row():
 
 
 @HEADINGS
+@pytest.mark.quick_rows(2)
 def test_what_is_here_runs(heading):
     run_all("items", {f"{item.number}: {item.name}": lambda item=item: run(item) for item in code_of(heading)})
 

@@ -43,6 +43,7 @@ def test_it_learns_the_bundled_digits(run_example, tmp_path):
     assert float(re.search(r"trained for ([\d.]+) s", text)[1]) < MINUTE
 
 
+@pytest.mark.slow
 def test_it_explains_itself(run_example):
     text = run_example("--help")
     for option in ("--folder", "--backend", "--iterations", "--resume", "--seed", "--graph"):

@@ -171,6 +171,7 @@ def test_numpy_is_all_that_is_needed(tmp_path):
     assert "DenseLayer" in run(command, "summary", tmp_path / "net.zip")
 
 
+@pytest.mark.slow
 def test_the_example_needs_numpy_alone(tmp_path):
     """What `make lenet` runs, on the digits that come with the library."""
     code = f"{ALONE}\nsys.argv[0] = 'lenet_mnist.py'\nfrom examples.lenet_mnist import main\nmain()"

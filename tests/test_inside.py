@@ -26,6 +26,7 @@ def test_there_are_five():
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG)) for page in PAGES]
 )
+@pytest.mark.quick_rows("fit.md", "backprop.md", "loop.md")
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()

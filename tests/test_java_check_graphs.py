@@ -65,6 +65,7 @@ def test_a_graph_that_is_ours_agrees(drawn, ran):
         ("opened_outputs0", {"opened outputs"}),
     ],
 )  # fmt: skip
+@pytest.mark.quick_rows(3)
 def test_a_wrong_number_of_a_graph_is_seen(drawn, ran, name, quantities):
     copied(ran, f"java_{name}", f"java_{name}", change=1e-2)
     off = {quantity for quantity, far in graphs.compare(drawn, ran).distances.items() if far > 1e-4}
@@ -95,6 +96,7 @@ def test_a_graph_that_java_does_not_build_is_seen(drawn, ran):
     assert failed.startswith(f"{drawn.name}: builds: a.b.Outer: none")
 
 
+@pytest.mark.slow
 def test_graphs_are_drawn_alike_whatever_the_hash_seed():
     script = "from tests.java_check.graphs import random_graphs\nfor each in random_graphs(8): print(each.graph.conf)"
     for_another = subprocess.run(

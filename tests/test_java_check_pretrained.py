@@ -52,6 +52,7 @@ def test_what_is_ours_agrees(drawn, ran):
 
 
 @pytest.mark.parametrize("name", ["pretrained0", "params", "state", "losses", "scores", "opened_params", "outputs"])
+@pytest.mark.quick_rows(2)
 def test_a_wrong_number_is_seen(drawn, ran, name):
     theirs = np.load(ran / f"java_{name}.npy")
     np.save(ran / f"java_{name}.npy", 1.01 * theirs)

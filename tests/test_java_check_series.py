@@ -58,6 +58,7 @@ def test_a_network_over_series_that_is_ours_agrees(drawn, ran):
         ("outputs", {"outputs", "zip outputs"}), ("opened_params", {"opened params"}),
     ],
 )  # fmt: skip
+@pytest.mark.quick_rows(3)
 def test_a_wrong_number_over_series_is_seen(drawn, ran, name, quantities):
     np.save(ran / f"java_{name}.npy", np.load(ran / f"java_{name}.npy") + 1e-2)
     off = {quantity for quantity, far in series.compare(drawn, ran).distances.items() if far > 1e-4}

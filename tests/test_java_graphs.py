@@ -32,6 +32,7 @@ def test_every_graph_has_its_place(reference):
 
 
 @pytest.mark.parametrize("name", java_graphs.HERE)
+@pytest.mark.quick_rows(every=3)
 def test_a_handful_without_the_others(name):
     run = GraphRun(FEW / "graph" / name)
     assert run.scale < 1.0  # double precision

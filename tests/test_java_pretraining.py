@@ -154,6 +154,7 @@ MACHINES_OF_MANY_SEEDS = json.loads((FEW.parent / "java_rbm_draws.json").read_te
 @pytest.mark.parametrize(
     "machine", wide_values(MACHINES_OF_MANY_SEEDS, 2), ids=lambda one: f"{one['visible']}-{one['hidden']}".lower()
 )
+@pytest.mark.quick_rows(1)
 def test_a_step_with_noise_is_spread_as_in_java(machine, monkeypatch):
     """The change of every parameter by the first step of pretraining, over a thousand seeds of both.
 

@@ -283,6 +283,7 @@ def test_most_networks_begin_with_javas_weights_to_the_last_bit(reference):
 
 
 @pytest.mark.parametrize("name", java_runs.HERE)
+@pytest.mark.quick_rows(every=3)
 def test_a_handful_of_them_without_the_others(name):
     assert wrong({name: java_runs.FEW / name}) == {}
 

@@ -20,6 +20,7 @@ def example():
     return module
 
 
+@pytest.mark.slow
 def test_its_program_learns_the_other_digits(example, tmp_path, monkeypatch, capsys):
     path = tmp_path / "digits.keras"
     monkeypatch.setattr("sys.argv", ["keras_fine_tuning.py", "--file", str(path), "--epochs", "12"])

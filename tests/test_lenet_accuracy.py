@@ -48,6 +48,7 @@ def test_the_example_explains_itself():
         assert option in done.stdout
 
 
+@pytest.mark.slow
 def test_one_epoch_of_the_bundled_digits_learns_and_saves(tmp_path):
     accuracy, _, text = run_example("--dataset", "digits", "--epochs", "1", "--save", str(tmp_path / "lenet.zip"))
     assert accuracy > 0.5

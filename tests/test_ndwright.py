@@ -136,6 +136,7 @@ def test_a_program_of_such_a_name_is_told_so(tmp_path):
     assert errors.splitlines()[-1].startswith("ImportError: ndwright: the package 'optimize' must be ours, ")
 
 
+@pytest.mark.slow
 def test_several_are_named_at_once(tmp_path):
     for name in PACKAGES:
         (tmp_path / f"{name}.py").write_text("")

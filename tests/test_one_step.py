@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cpu.blas_threads import BlasThreads
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Nesterovs
@@ -61,7 +63,7 @@ def net():
     conf = NeuralNetConfiguration(seed=1, updater=Nesterovs(0.1, momentum=0.9)).list(
         DenseLayer(n_in=6, n_out=5, activation="tanh"), OutputLayer(n_out=3, activation="softmax")
     )
-    with nd.use_backend("numpy"):
+    with nd.use_backend(NumpyBackend(threads=BlasThreads().count())):  # as many as the BLAS has, as elsewhere
         return MultiLayerNetwork(conf).init()
 
 

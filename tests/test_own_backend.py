@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+from tests.stand_ins import DIAGNOSIS
+
 EXAMPLE = pathlib.Path(__file__).parent.parent / "examples" / "own_backend.py"
 
 
@@ -33,6 +35,6 @@ def test_it_trains_and_counts():
 
 def test_the_environment_selects_it():
     path = os.pathsep.join([str(EXAMPLE.parent), os.environ["PYTHONPATH"]])
-    told = run("-m", "nd", ND_BACKEND="own_backend:Counting", PYTHONPATH=path)
+    told = run(*DIAGNOSIS, ND_BACKEND="own_backend:Counting", PYTHONPATH=path)
     assert "backend own_backend:Counting: usable" in told
     assert told.endswith("ND_BACKEND=own_backend:Counting: counting is chosen, because it is asked for and usable.\n")

@@ -25,6 +25,7 @@ def test_digits_are_learnt_from_files():
     assert len(re.findall(r"/(\d)/\w+\.png: \1$", said, re.MULTILINE)) >= 4
 
 
+@pytest.mark.slow
 def test_pictures_of_ones_own(tmp_path):
     from PIL import Image
 

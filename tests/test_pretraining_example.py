@@ -44,6 +44,7 @@ def test_pretraining_helps_in_the_mean_of_five_seeds(kind, least):
     assert re.search(r"took [\d.]+ s", text)  # less than a minute where nothing else runs, which a test cannot know
 
 
+@pytest.mark.slow
 def test_a_short_run_of_one_seed_prints_both(tmp_path):
     picture = tmp_path / "filters.png"
     quick = ["--seeds", "1", "--pretrain-epochs", "2", "--epochs", "3"]

@@ -26,6 +26,7 @@ def test_it_learns_the_bundled_digits(request):
     assert len(re.findall(r" ConvolutionLayer ", text)) == CONVOLUTIONS
 
 
+@pytest.mark.slow
 def test_it_explains_itself():
     text = run_example("--help")
     assert f"{CONVOLUTIONS} convolutions" in " ".join(text.split())
@@ -33,6 +34,7 @@ def test_it_explains_itself():
         assert option in text
 
 
+@pytest.mark.slow
 def test_without_an_epoch_it_saves_and_draws(tmp_path):
     text = run_example("--epochs", "0", "--save", str(tmp_path / "net.zip"), "--picture", str(tmp_path / "net.svg"))
     assert len(re.findall(r" ConvolutionLayer ", text)) == CONVOLUTIONS

@@ -35,6 +35,7 @@ def test_the_sonnets_are_learnt(request, tmp_path):
 
 
 @pytest.mark.parametrize("example", [SHAKESPEARE, CLASSIFICATION], ids=lambda path: path.stem)
+@pytest.mark.slow
 def test_an_example_explains_itself(example):
     text = run_example(example, "--help")
     for option in ("--backend", "--epochs", "--batch", "--save", "--seed"):

@@ -200,6 +200,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATORS if name != "take"])
+@pytest.mark.quick_rows(every=4)
 def test_without_an_operator_everything_runs(name):
     whole, _, part = name.rpartition(".")
     reduced = ArrayApiBackend(without(whole or part))
@@ -326,6 +327,7 @@ def operators_of(kind):
 
 
 @every_row("name", operators_of(NumpyBackend))
+@pytest.mark.slow
 def test_every_operator_has_a_body_that_will_do(name):
     names = [name, *(back for back in (f"{name}_backward", f"{name}_back") if hasattr(Backend, back))]  # which need it
     if name.endswith(("_backward", "_back")):

@@ -94,6 +94,7 @@ def check(x, rng, backend, rectify=False):
 @pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("mean", [0.0, 1000.0], ids=["small mean", "large mean"])
+@pytest.mark.quick_rows(6)
 def test_every_memory_order_gives_the_numbers_of_float64(order, mean, name, monkeypatch):
     """In one piece as in many, with the ReLU and without."""
     rng, backend = np.random.default_rng(7), without_onednn(name)

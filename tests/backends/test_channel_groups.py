@@ -52,6 +52,7 @@ def held(backend, found, oracle, hosts, dtype):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("with_bias", wide_values([True, False], 1))
+@pytest.mark.quick_rows(every=3)
 def test_convolution_and_its_gradients(any_backend, dtype, order, window, groups, with_bias):
     count, n_out, channels = GROUPS[groups]
     shapes = (
@@ -75,6 +76,7 @@ def test_convolution_and_its_gradients(any_backend, dtype, order, window, groups
 
 
 @pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.quick_rows(every=3)
 def test_transposed_convolution_and_its_gradients(any_backend, dtype, order, window, groups):
     count, channels, n_out = GROUPS[groups]
     shapes = (

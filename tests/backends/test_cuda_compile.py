@@ -84,6 +84,7 @@ for_architectures = pytest.mark.parametrize(
 
 
 @for_architectures
+@pytest.mark.slow
 def test_every_kernel_compiles(nvrtc, architectures, how):
     cases = [(real, architecture) for real in REALS.values() for architecture in architectures]
 
@@ -232,6 +233,7 @@ def test_every_formula_compiles(nvrtc, architectures, how):
 
 
 @for_architectures
+@pytest.mark.slow
 def test_every_step_of_recurrent_layers_compiles(nvrtc, architectures, how):
     texts = {dtype: kernels_of_steps(dtype) for dtype in ("float32", "float64")}
     # Of both kinds forward, back, and back from the last step; the slopes of all steps of simple units.

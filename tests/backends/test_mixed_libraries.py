@@ -80,6 +80,7 @@ def mixed_calls(probe, library):
 
 
 @pytest.mark.parametrize(("libraries", "library"), PAIRS, indirect=["libraries"])
+@pytest.mark.quick_rows("numpy-strict")
 def test_an_array_of_another_library_is_refused_with_both_named(libraries, library):
     calls, wrong = 0, []
     for name, parameter, result in mixed_calls(libraries, library):

@@ -55,6 +55,7 @@ def train(backend, conf, path):
 
 @pytest.mark.parametrize("pooling", wide_values(["max", "avg", "pnorm"], 1))
 @pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.05), Adam(0.01)], ids=["nesterovs", "adam"])
+@pytest.mark.quick_rows(1)
 def test_training_gives_numpys_numbers(pooling, updater, any_backend, tmp_path):
     conf = network(pooling, updater)
     theirs = train(any_backend, conf, tmp_path / "theirs.zip")

@@ -112,6 +112,7 @@ def eager(cupy, monkeypatch):
 
 
 @every_kind
+@pytest.mark.quick_rows(4)
 def test_a_seed_gives_the_same_training_on_every_backend(name, any_backend):
     here, again = (trained(any_backend, of(name)) for _ in "12")
     on_numpy = trained("numpy", of(name))

@@ -40,7 +40,7 @@ def test_nobody_asks_a_backend_for_its_library():
     asked = [
         f"{path}:{node.lineno}"
         for path, text in library()
-        if not path.startswith("backends/") and path not in ONLY_HERE and "xp" in text
+        if not path.startswith("backends/") and path not in ONLY_HERE and ".xp" in text
         for node in nodes(text)
         if isinstance(node, ast.Attribute) and node.attr == "xp"
     ]

@@ -12,6 +12,7 @@ CLOSE = 1e-5
 
 
 @pytest.mark.parametrize("name", wide_values(NETWORKS, 3))
+@pytest.mark.quick_rows(2)
 def test_training_gives_numpys_numbers(name, any_backend):
     batches = batches_of(name)
     found = []

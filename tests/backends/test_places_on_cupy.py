@@ -12,6 +12,7 @@ STEPS, CLOSE = 3, {"rtol": 1e-4, "atol": 1e-5}
 
 
 @pytest.mark.parametrize(("name", "masked"), wide_values(EVERY_WAY, 4))
+@pytest.mark.quick_rows(2)
 def test_training_gives_numpys_numbers(name, masked, any_backend):
     data, found = batch(name, 4, "float32", masked), []
     for backend in (any_backend, make_backend("numpy")):

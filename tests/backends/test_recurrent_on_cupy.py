@@ -68,6 +68,7 @@ def train(backend, layer, length, masked):
 @pytest.mark.parametrize(
     ("name", "length"), wide_values([*((name, None) for name in LAYERS), *((name, LENGTH) for name in STATEFUL)], 4)
 )
+@pytest.mark.quick_rows(2)
 def test_training_gives_numpys_numbers(name, length, masked, any_backend):
     theirs = train(any_backend, LAYERS[name], length, masked)
     ours = train(make_backend("numpy"), LAYERS[name], length, masked)
@@ -142,6 +143,7 @@ class Own(Activation):
 
 
 @pytest.mark.parametrize("layer", [LSTM, GravesLSTM, SimpleRnn])
+@pytest.mark.quick_rows(2)
 def test_activations_that_declare_nothing_run_as_they_are_written(layer, any_backend):
     found = [train(any_backend, layer(n_out=5, activation=activation), None, True) for activation in (Own(), "tanh")]
     for own, known in zip(*found, strict=True):

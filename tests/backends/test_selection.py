@@ -13,7 +13,7 @@ from backends import get_backend
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, ChoiceError
 from nd.state import state
-from tests.stand_ins import StrictBackend
+from tests.stand_ins import DIAGNOSIS, StrictBackend
 
 NO_DEVICE = {"CUDA_VISIBLE_DEVICES": "-1", "HOST_CUDA_DEVICES": "0"}
 """What a program is told that is to find none, on a machine with a device or on the host CUDA."""
@@ -121,7 +121,7 @@ def test_the_first_use_selects_once():
     ],
 )
 def test_the_diagnosis(setting, last_line):
-    done = run("-m", "nd", ND_BACKEND=setting, **NO_DEVICE)
+    done = run(*DIAGNOSIS, ND_BACKEND=setting, **NO_DEVICE)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("ndwright ")

@@ -114,6 +114,7 @@ def test_col2im_adds_every_window_back(any_backend, dtype, order, window, batch)
 
 
 @pytest.mark.parametrize("with_bias", [True, False])
+@pytest.mark.quick_rows(every=3)
 def test_convolution_and_its_gradients(any_backend, dtype, order, window, batch, with_bias):
     image, filters = numbers((batch, 2, *window.size), dtype), numbers((4, 2, *window.kernel), dtype, 1)
     bias, delta = numbers((1, 4), dtype, 2), numbers((batch, 4, *out_size(window)), dtype, 3)
@@ -163,6 +164,7 @@ def tied(shape, dtype):
 
 
 @pytest.mark.parametrize("kind", [numbers, tied], ids=["different", "tied"])
+@pytest.mark.quick_rows(every=3)
 def test_max_pool_takes_the_first_maximum_in_row_major_order(any_backend, dtype, order, window, batch, kind):
     image, epsilon = kind((batch, 2, *window.size), dtype), numbers((batch, 2, *out_size(window)), dtype, 3)
     expected, expected_back = np.zeros(epsilon.shape), np.zeros(image.shape)
@@ -183,6 +185,7 @@ def test_max_pool_takes_the_first_maximum_in_row_major_order(any_backend, dtype,
 
 
 @pytest.mark.parametrize("kind", [numbers, tied], ids=["different", "tied"])
+@pytest.mark.quick_rows(every=3)
 def test_places_of_maxima_are_those_of_the_first_ones(any_backend, dtype, order, window, batch, kind):
     image = kind((batch, 2, *window.size), dtype)
     expected = np.zeros((batch, 2, *out_size(window)))
@@ -195,6 +198,7 @@ def test_places_of_maxima_are_those_of_the_first_ones(any_backend, dtype, order,
     close(any_backend, x, image, dtype)
 
 
+@pytest.mark.quick_rows(every=3)
 def test_a_drawn_cell_is_the_first_that_reaches_the_share_of_the_sum(any_backend, dtype, order, window, batch):
     """The image has whole numbers, so that sums are exact, and draws are not between two cells."""
     image = np.random.default_rng(4).integers(0, 5, (batch, 2, *window.size)).astype(dtype)
@@ -218,6 +222,7 @@ def test_a_drawn_cell_is_the_first_that_reaches_the_share_of_the_sum(any_backend
     close(any_backend, x, image, dtype)
 
 
+@pytest.mark.quick_rows(every=3)
 def test_avg_pool_divides_by_all_cells_or_by_the_real_ones(any_backend, dtype, order, window, batch):
     for count_padding in (True, False):
         check_avg_pool(any_backend, dtype, order, window, batch, count_padding)
@@ -240,6 +245,7 @@ def check_avg_pool(any_backend, dtype, order, window, batch, count_padding):
     close(any_backend, x, image, dtype)
 
 
+@pytest.mark.quick_rows(every=3)
 def test_pnorm_pool_has_no_slope_where_all_is_blank(any_backend, dtype, order, window, batch):
     for p in (1, 2, 3):
         check_pnorm_pool(any_backend, dtype, order, window, batch, p)

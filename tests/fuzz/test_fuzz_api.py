@@ -29,6 +29,7 @@ def targets(probe):
     return [target for target in probe.targets() if target.name.startswith(PREFIX)]
 
 
+@pytest.mark.slow
 def test_everything_public_can_be_called_with_good_arguments(probe):
     for target in targets(probe):
         probe.check_good(target)

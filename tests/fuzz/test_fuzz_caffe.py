@@ -173,6 +173,7 @@ def read(kind, originals, path, number):
 
 
 @pytest.mark.parametrize("kind", FAST)
+@pytest.mark.quick_rows(every=3)
 def test_mutants_are_read_or_raise_a_typed_error(kind, originals, tmp_path):
     check(kind, partial(read, kind, originals, tmp_path / "mutant"), FAST[kind])
 

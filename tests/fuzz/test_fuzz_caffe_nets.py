@@ -126,6 +126,7 @@ def check_all(kind, count, originals, folder):
 
 
 @pytest.mark.parametrize("kind", FAST)
+@pytest.mark.quick_rows("states", "weights")
 def test_mutants_run_or_raise_a_typed_error(kind, originals, folder):
     check_all(kind, FAST[kind], originals, folder)
 

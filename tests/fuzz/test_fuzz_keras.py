@@ -213,6 +213,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_rows("legacy", "archives", "configurations")
 def test_mutants_become_networks_or_raise_a_typed_error(kind, tmp_path):
     check(kind, partial(KINDS[kind], path=tmp_path / "mutant.h5"), FAST[kind])
 
@@ -225,6 +226,7 @@ def test_many_mutants_become_networks_or_raise_a_typed_error(kind, tmp_path):
 
 
 @pytest.mark.parametrize("number", range(len(MODELS)))
+@pytest.mark.quick_rows(1)
 def test_what_mutants_are_made_of_is_read(number, tmp_path):
     config, weights = MODELS[number]
     nn.load(archive(tmp_path / "m.keras", config, weights))

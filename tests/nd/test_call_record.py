@@ -26,6 +26,7 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 @some_kinds
+@pytest.mark.quick_rows(every=2)
 def test_every_call_of_a_step_gives_its_outputs_again(case, dtype):
     with nd.use_backend(NumpyBackend(threads=1)):
         net = network(case, dtype=dtype)

@@ -154,6 +154,7 @@ print(number > 15, sorted(seen))
 
 
 @posix
+@pytest.mark.slow
 def test_killed_at_any_call_nothing_stays_behind_the_next_file(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", KILLED_AT_EVERY_CALL, tmp_path], check=True, capture_output=True, text=True, timeout=60

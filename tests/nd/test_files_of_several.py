@@ -41,7 +41,7 @@ def torn_reads(path, running):
 
 def test_threads_that_write_one_file(tmp_path):
     def write(byte):
-        for _ in range(100):
+        for _ in range(30):
             with replacing("save", tmp_path / "f") as file:
                 for _ in range(20):
                     file.write(byte * 5_000)
@@ -67,6 +67,7 @@ def written_by_two(tmp_path, before, seconds):
     return [writer.communicate()[0].strip() for writer in writers]
 
 
+@pytest.mark.slow
 def test_processes_that_write_one_file(tmp_path):
     assert len(set(written_by_two(tmp_path, [], 0.6))) == 2
 

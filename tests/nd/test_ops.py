@@ -83,6 +83,7 @@ def test_value(backend, dtype, order, name, case):
 
 
 @every_case
+@pytest.mark.quick_rows(every=2)
 def test_in_place_and_into_another_array(backend, name, case):
     x, y = make_inputs(case, "float64")
     expected = expected_of(case, x, y)

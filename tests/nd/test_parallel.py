@@ -15,6 +15,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nd.execution.workers import plan_work, run_tasks
 from nd.state import state
 from tests.cells import every_row
+from tests.stand_ins import DIAGNOSIS
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 LENET = nd.Work(multiplications=3 * 2_293_000, largest=46_080, parameters=431_080)
@@ -125,7 +126,7 @@ def test_the_environment_sets_the_number_of_threads(setting, threads):
     environment = {key: value for key, value in os.environ.items() if key != "ND_NUM_THREADS"}
     environment |= {"ND_BACKEND": "numpy"} | ({} if setting is None else {"ND_NUM_THREADS": setting})
     done = subprocess.run(
-        [sys.executable, "-m", "nd"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, *DIAGNOSIS], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert f"{threads} (ND_NUM_THREADS)" in done.stdout
 

@@ -43,6 +43,7 @@ def keep_backend():
 
 
 @pytest.mark.parametrize("setting", ["numpy", "auto", "", None])
+@pytest.mark.quick_rows(2)
 def test_nd_backend_decides_at_first_use(setting):
     assert in_a_process(setting, "import nd; print(nd.backend().name, nd.zeros(2).tolist())") == "numpy [0.0, 0.0]"
 

@@ -124,6 +124,7 @@ def train(net, eager):
 @pytest.mark.parametrize("call", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("eager", [False, True], ids=["", "eager"])
 @pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.quick_rows(every=3)
 def test_a_part_that_raises_leaves_the_network_as_it_was(name, eager, call):
     settings, calls = SETTINGS[name]
     net, twin = network(**settings), network(**settings)

@@ -200,6 +200,7 @@ print(statuses == [0] * 4 or statuses)
 )
 
 
+@pytest.mark.slow
 def test_children_of_a_process_that_trains_reads_ahead_and_is_stuck():
     """In one process, which takes a while to begin."""
     run("".join([BEGIN, *(code.removeprefix(BEGIN) for code in (TRAINED, IN_A_LISTENER, READ, STUCK))]), 3, "oneDNN")

@@ -68,6 +68,7 @@ def network(loss, activation="tanh", updater=None, output="identity"):
 
 @pytest.mark.parametrize("mask", [None, PARTS, PARTS[:, :1]], ids=["no mask", "outputs", "examples"])
 @pytest.mark.parametrize("output", ["identity", "softmax"])
+@pytest.mark.quick_rows(every=3)
 def test_gradients_are_derivatives_of_the_score(mask, output, backend):
     net = network(Quartic(), Gaussian(), output=output)
     net.set_input(as_input(backend, X))

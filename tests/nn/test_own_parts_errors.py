@@ -87,6 +87,7 @@ def test_an_activation_may_return_its_result_elsewhere(pure, eager, backend):
         if (method, name) != ("slope", "float")  # which may be one number
     ],
 )
+@pytest.mark.quick_rows(every=3)
 def test_an_activation_that_returns_something_else_is_refused(method, pure, eager, wrong, error, message):
     net = network(DenseLayer(n_in=4, n_out=5, activation=doubling(**{method: wrong}, pure=pure)), OutputLayer(n_out=3))
     refused(net, ACTIVATION_METHODS[method] + message, error, eager)
@@ -146,6 +147,7 @@ def squares(pure=True, **methods):
 @EAGER
 @PURE
 @pytest.mark.parametrize("method", ["terms", "slope"])
+@pytest.mark.quick_rows(every=3)
 def test_a_loss_that_returns_something_else_is_refused(method, pure, eager, wrong, error, message):
     net = network(OutputLayer(n_in=4, n_out=3, activation="tanh", loss=squares(pure, **{method: wrong})))
     text = message.replace(r"\[6, \d\]", r"\[6, 3\] or \[6, 1\]", 1) if method == "terms" else message

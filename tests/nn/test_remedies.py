@@ -71,6 +71,7 @@ TURNED = {
 
 @pytest.mark.parametrize("kind", ["chain", "graph"])
 @pytest.mark.parametrize("name", list(TURNED))
+@pytest.mark.quick_rows(every=2)
 def test_the_remedy_of_wrong_axes_works(kind, name):
     layers, input_type, x, y = TURNED[name]
     net = build(kind, layers, input_type)

@@ -27,6 +27,7 @@ JAVA = [
 
 
 @pytest.mark.parametrize(("make", "classes", "size", "parameters"), JAVA)
+@pytest.mark.quick_rows(every=2)
 def test_there_are_as_many_parameters_as_in_java(make, classes, size, parameters):
     conf = make(classes, size)
     assert sum(spec.length for node in conf.nodes for spec in node.conf.param_specs()) == parameters

@@ -320,11 +320,6 @@ def kill_many(tmp_path, times):
     return steps, torn
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_the_newest_checkpoint_survives_a_kill(tmp_path):
-    assert kill_many(tmp_path, 3)[0] > 0
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_the_newest_checkpoint_survives_fifty_kills(tmp_path):
@@ -374,6 +369,7 @@ print(*(checkpoint.number for checkpoint in net.listeners[0].checkpoints))
 """
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_folder(tmp_path):
     """None replaces or removes a checkpoint of the other, whatever both count from."""
     folder, barrier, count = tmp_path / "run", tmp_path / "barrier", 8

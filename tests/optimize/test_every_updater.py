@@ -201,6 +201,7 @@ def test_chunks_make_no_difference(backend, dtype, name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.quick_rows(every=3)
 def test_state_lies_block_after_block(backend, name):
     """Neighbours with equal updaters are one block [state 1 of all | state 2 of all]; others start a new one."""
     updater, other = CASES[name].hands[0].updater, _different(name)

@@ -147,6 +147,7 @@ class Stops(Listener):
 
 
 @pytest.mark.parametrize("at", [1, 3, 4, 6])
+@pytest.mark.quick_rows(1)
 def test_resumed_in_the_middle_of_an_epoch_to_the_last_bit(at, tmp_path):
     """Shuffled minibatches, dropout, Adam, running statistics."""
     whole = graph()

@@ -167,6 +167,7 @@ def test_a_zip_has_it_and_training_goes_on_the_same(own, backend, tmp_path):
 
 @every_part
 @pytest.mark.parametrize("masked", [False, True], ids=["all count", "masked"])
+@pytest.mark.quick_rows(every=2)
 def test_gradients_are_derivatives_of_the_score(own, masked, backend):
     net, data = own.network(), batch(masked=masked)
     samples = 4 if backend.name != "strict" else 1

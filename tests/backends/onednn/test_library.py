@@ -17,6 +17,7 @@ from backends.onednn import library as module
 from backends.onednn.library import OPENMP, Library, library
 from backends.onednn.shared_object import check_whole
 from tests.backends.onednn.networks import data, network, step, without
+from tests.stand_ins import DIAGNOSIS
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="files of ELF")
 STUB = """
@@ -156,6 +157,7 @@ def test_whole_libraries_are_no_damaged_ones():
 
 
 @linux
+@pytest.mark.slow
 def test_the_diagnosis_of_a_truncated_library(onednn, tmp_path, monkeypatch):
     """As an interrupted copy leaves it: with the name that is found, not named by a setting."""
     cut = tmp_path / module.FILE
@@ -163,7 +165,7 @@ def test_the_diagnosis_of_a_truncated_library(onednn, tmp_path, monkeypatch):
     with open(onednn.path, "rb") as whole, open(cut, "wb") as file:
         file.write(whole.read(1 << 16))
         file.truncate(size // 2)
-    done = run(cut, "-m", "nd")
+    done = run(cut, *DIAGNOSIS)
     assert done.returncode == 0, done.stderr
     told = f"libdnnl.so.3 is damaged: expected {size:,} bytes, got {size // 2:,}. Reinstall it: pip install --force-re"
     assert told in done.stdout
@@ -216,6 +218,7 @@ def test_a_wrong_path_ends_the_first_use(monkeypatch, tmp_path):
         NumpyBackend(1).to_image_order(np.ones((2, 3, 4, 4), np.float32), None)
 
 
+@pytest.mark.slow
 def test_a_path_in_a_process_of_its_own(onednn):
     done = run(onednn.path, "-c", STEP)
     assert done.returncode == 0, done.stderr
@@ -237,8 +240,8 @@ def test_where_none_is_found_the_backend_is_numpys(monkeypatch):
 
 
 def test_the_diagnosis(tmp_path):
-    assert re.search(r"onednn .*not used: ND_ONEDNN=0", run("0", "-m", "nd").stdout)
-    done = run(tmp_path / "nothing.so", "-m", "nd")
+    assert re.search(r"onednn .*not used: ND_ONEDNN=0", run("0", *DIAGNOSIS).stdout)
+    done = run(tmp_path / "nothing.so", *DIAGNOSIS)
     assert "ND_ONEDNN: expected the path of a libdnnl 3.x" in done.stdout
     assert "or set it to 0" in done.stdout
     assert "Traceback" not in done.stderr

@@ -44,6 +44,7 @@ def test_outputs_and_gradients(name, ran):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.quick_rows(every=3)
 def test_after_some_steps_they_are_where_numpy_is(name):
     """Recorded and replayed, with batches of several sizes."""
     nets = [network(name, backend) for backend in (NumpyBackend(1), without())]

@@ -39,6 +39,7 @@ def gradients(name, backend, batches, way="recorded"):
 
 
 @some_at_once("normalised", "series", "unet")
+@pytest.mark.quick_rows("series")
 def test_replays_are_what_is_computed_unrecorded(name):
     batches, backend = [data(name, 8, seed) for seed in (1, 2, 3, 1)], NumpyBackend(1)
     replayed, *others = (gradients(name, backend, batches, way) for way in ("recorded", "watched", "eager"))

@@ -67,6 +67,7 @@ def signalled(where, kind, does, passes):
 
 
 @pytest.mark.parametrize(("where", "kind"), [("main", "lstm"), ("thread", "lenet")])
+@pytest.mark.quick_rows("thread-lenet")
 def test_a_signal_within_a_product_harms_nothing(where, kind):
     """Without a stack for signals each of these dies of a heap in ruins, on processors with AVX-512."""
     signalled(where, kind, "fit", passes=15)

@@ -40,7 +40,8 @@ def producers() -> list[threading.Thread]:
 @pytest.fixture(autouse=True)
 def no_thread_left() -> Iterator[None]:
     yield
-    gc.collect()
+    if producers():  # to look at all objects there are takes longer than a test
+        gc.collect()
     wait_until(lambda: not producers())
 
 
@@ -59,6 +60,7 @@ class Source:
 
 
 @pytest.mark.parametrize("queue_size", [1, 2, 7, 100])
+@pytest.mark.quick_rows(2)
 def test_order_is_the_bases_in_every_epoch(queue_size: int) -> None:
     iterator = AsyncDataSetIterator(ListDataSetIterator(batches(20)), queue_size)
     assert numbers(iterator) == list(range(20))
@@ -108,6 +110,7 @@ def test_reading_happens_in_another_thread() -> None:
 
 
 @pytest.mark.parametrize("error", [OSError("disk gone"), KeyError("x"), SystemExit("leave")])
+@pytest.mark.quick_rows(2)
 def test_an_error_arrives_in_its_place_as_the_object_it_is(error: BaseException) -> None:
     iterator = AsyncDataSetIterator(ExistingDataSetIterator(Source(9, fail_at=3, error=error)))
     seen = [int(iterator.next().features[0, 0]) for _ in range(3)]

@@ -234,6 +234,7 @@ def test_no_file_and_lines_without_end(tmp_path, monkeypatch):
         CsvDataSetIterator(written(tmp_path, "1" * 1001), 4)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     line = ",".join(["0.123456789"] * 20) + "\n"
     path = written(tmp_path, line * 20_000)  # 5 MB

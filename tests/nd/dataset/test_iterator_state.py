@@ -160,6 +160,7 @@ def take(iterator, count):
         for used in (0, 2, 20)
     ],
 )
+@pytest.mark.quick_rows(every=2)
 def test_the_next_minibatches_are_the_same(kind, before, used):
     """Whatever the iterator that is restored has read, and however long the file lay."""
     iterator, other = KINDS[kind](), KINDS[kind]()

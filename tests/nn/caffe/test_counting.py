@@ -56,6 +56,7 @@ def test_texts(mark, few):
         parse_text(text * (FEW + 1), "NetParameter", who="x")
 
 
+@pytest.mark.slow
 def test_a_long_file_is_refused_at_once():
     started = time.process_time()
     with pytest.raises(nd.FormatError, match=r"at most 250,000 messages"):

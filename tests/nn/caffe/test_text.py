@@ -174,6 +174,7 @@ def test_many_unknown_fields_are_counted():
         parse_text(text, "NetParameter")
 
 
+@pytest.mark.slow
 def test_unknown_fields_deep_inside_of_one_another_take_no_stack():
     depth = 50_000
     text = "a { " * depth + "} " * depth + "name: 'x'"

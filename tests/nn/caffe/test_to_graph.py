@@ -88,6 +88,7 @@ def test_the_tables_have_types_of_layers_once():
 
 
 @pytest.mark.parametrize(("kind", "case"), [row for row in ROWS if not layer_class(row.values[0]).is_loss])
+@pytest.mark.quick_rows(every=2)
 def test_layer(kind, case):
     net = net_of(kind, case)
     if case.variant in REFUSED.get(kind, ()):

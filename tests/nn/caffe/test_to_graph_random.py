@@ -51,11 +51,13 @@ def check_gradients(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.quick_rows(every=3)
 def test_outputs(seed):
     check_outputs(seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.quick_rows(every=3)
 def test_gradients(seed):
     check_gradients(seed)
 

@@ -296,6 +296,7 @@ def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     assert not list(folder.glob("*out.csv*"))
 
 
+@pytest.mark.slow
 def test_as_a_program_whose_reader_has_had_enough(files):
     folder = files[0]
     command = f"'{sys.executable}' -m nn predict '{folder / 'model.zip'}' --csv '{folder / 'rows.csv'}' --skip-lines 1"
@@ -368,6 +369,7 @@ def test_a_normalizer_that_cannot_be_read_is_in_nobodys_way(files, capsys):
 
 
 @pytest.mark.parametrize("closed", ["", ">&-"])
+@pytest.mark.quick_rows(1)
 def test_output_that_is_closed_or_in_ascii(files, closed):
     folder = files[0]
     conf = NeuralNetConfiguration(seed=1).list(OutputLayer(n_in=3, n_out=2, name="schicht ü"))

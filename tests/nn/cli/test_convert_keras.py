@@ -69,6 +69,7 @@ def network():
 
 @pytest.mark.parametrize("out", ["net.zip", "net.npz", "net.onnx"])
 @pytest.mark.parametrize("source", [("model.h5",), ("weights.h5", "--configuration", "config.json")])
+@pytest.mark.quick_rows(2)
 def test_a_model_of_keras_becomes_any_kind(source, out, folder, capsys):
     first, *more = source
     code, said, _ = run(capsys, "convert", first, out, *more, "--proof", 4, "--json", "proof.json")
@@ -91,6 +92,7 @@ def test_a_configuration_alone_has_new_weights(folder, capsys):
     assert nn.load("net.zip").num_params() == 32
 
 
+@pytest.mark.slow
 def test_every_command_takes_files_of_keras(folder, capsys):
     expected = keras_files.outputs(X)
     for model in (("model.h5",), ("weights.h5", "--configuration", "config.json")):
@@ -118,6 +120,7 @@ def test_every_command_takes_files_of_keras(folder, capsys):
 
 
 @pytest.mark.parametrize("as_graph", [False, True])
+@pytest.mark.quick_rows(1)
 def test_a_network_as_a_model_of_keras_says_what_it_leaves_out(as_graph, folder, capsys):
     net = network()
     net = net.to_computation_graph() if as_graph else net
@@ -154,6 +157,7 @@ def test_what_keras_cannot_say_is_named(folder, capsys):
 # ---- errors
 
 
+@pytest.mark.slow
 def test_options_that_do_not_go_with_a_file(folder, capsys):
     network().save("model.zip")
     keras_files.write_model(folder / "custom.h5", "Squeeze")

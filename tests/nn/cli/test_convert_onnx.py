@@ -105,6 +105,7 @@ def outputs_of(path, features):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_rows("layers")
 def test_there_and_back(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = [there_and_back(kind, number, capsys) for number in QUICK[kind]]

@@ -66,6 +66,7 @@ def test_recorded_calls(model, capsys):
     ],
     ids=["indices", "series"],
 )
+@pytest.mark.quick_rows(1)
 def test_random_numbers_fit_the_first_layer(layers, tmp_path, capsys):
     path = tmp_path / "model.zip"
     MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers)).init().save(path)

@@ -63,6 +63,7 @@ PAIRS = [
 
 
 @every_row(("layer_class", "loss"), PAIRS)
+@pytest.mark.slow
 def test_javas_list(layer_class, loss):
     sizes = (1, 3) if layer_class in WITH_OUTPUTS else (1,)
     cases = [(activation, n) for activation in ACTIVATIONS for n in sizes]

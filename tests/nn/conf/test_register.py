@@ -57,6 +57,7 @@ def test_every_part_is_read_as_it_was_written():
 
 
 @pytest.mark.parametrize("algorithm", ["stochastic_gradient_descent", "lbfgs"])
+@pytest.mark.quick_rows(1)
 def test_a_fresh_process_that_registers_them_trains_on_bit_for_bit(algorithm, tmp_path, monkeypatch):
     conf = own_parts.configuration(iterations=2, terminations=own_parts.Enough(1e-12))
     if algorithm == "lbfgs":

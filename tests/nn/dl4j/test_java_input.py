@@ -94,6 +94,7 @@ def test_arrays_of_numbers(kind, content, expected):
     [b"p", b"w\x00"]
     + [pytest.param(each, marks=pytest.mark.slow) for each in (b"t\x00\x00", reference(0)[:1] + b"\x00\x7e\x00\x02")],
 )
+@pytest.mark.quick_rows(1)
 def test_values_are_counted(item):
     first = b"t\x00\x01a"  # of handle 2
     with pytest.raises(nd.FormatError, match="at most 1,000,000 values, got more"):
@@ -109,6 +110,7 @@ def test_numbers_and_fields_are_counted():
         from_java(of_many(objects, 1))
 
 
+@pytest.mark.slow
 def test_small_zips_of_large_objects(tmp_path):
     path = tmp_path / "net.zip"
     for size, expected in ((8 << 20, "at most 1,000,000 values"), (60 << 20, "at most 16,777,216 bytes")):
@@ -124,6 +126,7 @@ def test_small_zips_of_large_objects(tmp_path):
     [([None] * MOST_VALUES, "can be read again: expected at most 1,000,000 values"),
      (bytes(1 << 24), "at most 16,777,216 bytes, got 16,777,2")],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_could_not_be_read_is_not_written(tmp_path, value, expected):
     path = tmp_path / "net.zip"
     with zipfile.ZipFile(path, "w") as archive:

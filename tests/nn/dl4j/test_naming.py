@@ -153,6 +153,7 @@ def test_an_error_that_is_shown_gives_no_names():
     assert run(program) == ["nn.dl4j.Nd4j?", "False", "False"]
 
 
+@pytest.mark.slow
 def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names():
     program = (
         "import sys\nimport nn.dl4j.naming as naming\nbefore = set(sys.modules)\nnaming.name_classes()\n"
@@ -166,6 +167,7 @@ def test_a_class_is_named_when_its_module_is_loaded_and_not_loaded_for_its_names
     assert run(program) == ["True", "SourceFileLoader", "True"]
 
 
+@pytest.mark.slow
 def test_a_module_that_another_thread_is_loading_is_waited_for():
     program = """
 import importlib, sys, threading

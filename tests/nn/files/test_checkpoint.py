@@ -142,6 +142,7 @@ def test_every_updater_goes_on(name, backend, tmp_path):
 
 
 @pytest.mark.parametrize("kind", wide_values(ITERATORS, 3))
+@pytest.mark.quick_rows("asynchronous")
 def test_every_step_and_epoch_can_be_gone_on_from(kind, tmp_path):
     whole = network(Adam(0.02))
     files, *known = train(whole, ITERATORS[kind], tmp_path)
@@ -157,6 +158,7 @@ def test_without_dropout(updater, tmp_path):
         assert_goes_on(path, whole, shuffling, *known)
 
 
+@pytest.mark.slow
 def test_several_steps_on_a_minibatch(tmp_path):
     whole = network(Adam(0.02), iterations=3, step_function="negative_gradient")
     files, *known = train(whole, shuffling, tmp_path, epochs=2)

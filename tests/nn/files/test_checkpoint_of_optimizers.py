@@ -34,6 +34,7 @@ FEW = [("conjugate_gradient", 1), ("lbfgs", 0), ("line_gradient_descent", 2)]
         for number, settings in enumerate(SETTINGS)
     ],
 )
+@pytest.mark.quick_rows("line_gradient_descent-settings8")
 def test_line_searches_go_on_with_what_they_have_learned(algorithm, settings, tmp_path):
     def make():
         return network(Sgd(), optimization_algo=algorithm, iterations=3, lbfgs_memory=3, **settings)

@@ -71,6 +71,7 @@ def test_every_truncation_is_a_format_error(model, tmp_path):
 
 
 @every_so_many_bytes
+@pytest.mark.slow
 def test_flipped_bits_are_found_or_change_nothing(model, network, tmp_path, step):
     """The checksums see to the contents; of the rest only what says nothing (dates) may differ."""
     content = model.read_bytes()

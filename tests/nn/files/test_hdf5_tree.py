@@ -75,6 +75,7 @@ def elsewhere(file):
     ("write", "said"),
     [(huge, r"arrays must take at most 268,435,456 bytes"), (elsewhere, "'x' must be in the file itself")],
 )
+@pytest.mark.quick_rows(2)
 def test_what_is_refused(write, said, isolated, tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         write(file)

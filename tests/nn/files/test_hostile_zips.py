@@ -104,6 +104,7 @@ def test_another_packer(method, number, entries, load, tmp_path):
     refuse(load, write(tmp_path / "odd.zip", entries, method), rf"must be stored or deflated, got method {number}")
 
 
+@pytest.mark.quick_rows(1)
 def test_a_configuration_of_too_many_bytes(entries, load, tmp_path):
     path = write(tmp_path / "long.zip", entries, **{CONFIGURATION: b" " * (65 * MEGABYTE)})
     refuse(load, path, r"entry 'configuration\.json' must hold at most 67,108,864 bytes, got 68,157,440")
@@ -126,6 +127,7 @@ def test_numbers_that_are_none(text, entries, load, tmp_path):
         load(path)
 
 
+@pytest.mark.slow
 def test_a_vector_that_unpacks_to_more_than_any_honest_file(entries, load, tmp_path):
     """1e8 parameters of value 0: 400 MB in 400 kB."""
     document = json.loads(entries[CONFIGURATION])

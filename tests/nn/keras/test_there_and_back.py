@@ -42,6 +42,7 @@ def goes_round(kind, number, folder):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_rows("layers")
 def test_a_few(kind, tmp_path):
     assert [goes_round(kind, number, tmp_path) for number in range(QUICK)].count(True) >= 2
 

@@ -68,6 +68,7 @@ def test_steps_that_a_mask_leaves_out_are_not_taken(name, backend):
 
 @pytest.mark.parametrize("steps", [T, 2, 1])
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.quick_rows(every=4)
 def test_gradients_behind_a_mask_are_derivatives(name, steps):
     """Also of a single step, where Java cannot train a RecurrentAttentionLayer."""
     at_work = runtime(CASES[name][0])

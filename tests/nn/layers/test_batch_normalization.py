@@ -90,6 +90,7 @@ def test_training_normalises_with_the_statistics_of_the_minibatch(kind, backend,
 
 @pytest.mark.parametrize("locked", [False, True])
 @pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.quick_rows(every=3)
 def test_derivatives_of_training(kind, locked, backend):
     net = normalising(kind, lock_gamma_beta=locked, gamma=1.5, beta=0.25)
     layer, x = net.get_layer(0), nd.create(RNG.normal(1.0, 2.0, SHAPES[kind]), "float64")

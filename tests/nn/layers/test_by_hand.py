@@ -55,6 +55,7 @@ class Computing:
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_every_layer_gives_derivatives_and_leaves_the_network_as_it_is(case):
     net = make_network(case)
     nd.fill(net.flattened_gradients(), 7.0)

@@ -96,6 +96,7 @@ def test_rows_that_are_masked_leave_centers_alone(backend):
 
 
 @pytest.mark.parametrize("mask", [None, MASK])
+@pytest.mark.quick_rows(1)
 def test_layers_below_are_drawn_to_the_centers(mask, backend):
     """With `gradient_check` and alpha 1 the ways of the centers are derivatives too."""
     below = DenseLayer(n_in=3, n_out=3, activation="tanh")

@@ -156,6 +156,7 @@ MASK_CHECKS = (
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=2)
 def test_masked_examples(case):
     run_all("checks", {check.__name__: functools.partial(check, case) for check in MASK_CHECKS})
 
@@ -206,6 +207,7 @@ def test_pooling_sees_only_the_places_that_count(kind, shape):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=2)
 def test_parts_give_what_the_whole_gives(case, eager_to_split):
     with nd.use_backend(Unrecorded(threads=1)) as whole_backend:
         whole_backend.plan_work = lambda examples, work: nd.WorkPlan(((slice(0, examples),),), False, True)
@@ -230,6 +232,7 @@ def test_parts_give_what_the_whole_gives(case, eager_to_split):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=2)
 def test_steps_from_the_record_are_the_steps_themselves(case):
     found = []
     for backend in (NumpyBackend(threads=1), Unrecorded(threads=1)):
@@ -336,6 +339,7 @@ def registered():
 
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("family", OWN)
+@pytest.mark.quick_rows(2)
 def test_a_layer_of_ones_own_has_the_gradients_of_its_formula_learns_and_is_saved(family, backend, tmp_path):
     conf = NeuralNetConfiguration(seed=7, dtype="float64", updater=Sgd(0.2), bias_init=0.1)
     net = MultiLayerNetwork(conf.list(DenseLayer(n_out=5, activation="tanh"), *OWN[family], input_type=ROWS_IN)).init()

@@ -91,6 +91,7 @@ def trained(name, data, replayed):
 @pytest.mark.parametrize("mask", [False, True])
 @pytest.mark.parametrize(("workers", "n"), [(1, 5), (1, 64), (2, 9)])
 @every_network
+@pytest.mark.quick_rows(every=3)
 def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, workers, n, mask, monkeypatch):
     monkeypatch.setattr(numpy_backend, "LEAST_MULTIPLICATIONS", 0 if workers > 1 else 1 << 60)
     monkeypatch.setattr(numpy_backend, "MULTIPLICATIONS_PER_PARAMETER", 0)

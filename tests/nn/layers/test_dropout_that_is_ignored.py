@@ -19,6 +19,7 @@ def activations(case, drop_out):
 
 
 @pytest.mark.parametrize("kind", LAYER_CASES)
+@pytest.mark.quick_rows(every=3)
 def test_dropout_is_applied_or_the_log_says_that_it_is_not(kind, caplog):
     case = LAYER_CASES[kind][0]
     plain = activations(case, None)

@@ -24,8 +24,8 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-12}  # of one backend's float64 gradients to 
 ORDERS = ("c", "f", "strided")  # how inputs lie in memory
 
 ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in LAYER_CASES.items() for case in rows]
-every_layer = pytest.mark.parametrize("case", wide_rows(ROWS, quick=2))
-"""Two rows of every kind of layer, and all others among the slow tests."""
+every_layer = pytest.mark.parametrize("case", wide_rows(ROWS, quick=1))
+"""One row of every kind of layer, and all others among the slow tests."""
 FIRST_ROWS = [
     pytest.param(case, id=f"{kind}-{case.variant}", marks=[pytest.mark.slow] * (number > 0))
     for kind, rows in LAYER_CASES.items()
@@ -343,6 +343,7 @@ def test_a_row_keeps_every_contract(case, backend):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_a_row_keeps_every_contract_on_the_strict_backend(case):
     with nd.use_backend(make_backend("strict")) as backend:
         check_row(case, backend)
@@ -354,6 +355,7 @@ def check_row(case, backend):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_a_zip_keeps_a_network_that_was_trained(case, backend, tmp_path):
     row = Row(case, backend)
     net, (x, y) = row.fitted, row.batch()

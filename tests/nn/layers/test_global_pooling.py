@@ -72,6 +72,7 @@ def test_what_a_mask_leaves_out_does_not_count(kind, places, of_mask, backend, d
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("places", "of_mask"), MASKED)
+@pytest.mark.quick_rows(every=3)
 def test_the_gradient_of_a_masked_pooling(kind, places, of_mask, backend):
     x, mask = RNG.normal(size=(N, C, *places)), make_mask(of_mask)
     layer, epsilon = pooling(kind, pnorm=3), RNG.normal(size=(N, C))

@@ -162,6 +162,7 @@ def test_the_gradient_is_that_of_the_whole_objective(name, masked, backend):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.quick_rows(every=3)
 def test_it_learns(name):
     """Three classes whose means differ; the objective before is about ln 3."""
     net, data = made(name, "float32", Adam(0.03)), batch(name, 24, "float32")

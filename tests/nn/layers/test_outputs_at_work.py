@@ -126,6 +126,7 @@ def train(name, batches):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.quick_rows(every=3)
 def test_what_is_recorded_is_what_is_computed_without(name, threads, monkeypatch):
     batches = batches_of(name)
     with nd.use_backend(NumpyBackend(threads=threads)):

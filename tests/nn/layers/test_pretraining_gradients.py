@@ -89,6 +89,7 @@ def params_of(learner):
 @pytest.mark.parametrize("latent", ["identity", "tanh"])
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.numpy_first
+@pytest.mark.quick_rows(every=3)
 def test_the_gradient_of_a_variational_autoencoder_is_that_of_its_score(name, latent, samples, backend):
     layer = VariationalAutoencoder(
         n_in=5, n_out=2, activation="tanh", encoder_layer_sizes=(4, 3), decoder_layer_sizes=(3,),
@@ -197,6 +198,7 @@ def bounds(p, bits, points):
 
 @pytest.mark.parametrize(("latent", "points"), [(1, 400), (2, 120)])
 @pytest.mark.numpy_first
+@pytest.mark.quick_rows(1)
 def test_the_score_is_the_lower_bound_of_the_likelihood(latent, points, backend):
     layer = VariationalAutoencoder(
         n_in=5, n_out=latent, activation="tanh", encoder_layer_sizes=3, decoder_layer_sizes=4,

@@ -91,6 +91,7 @@ def test_the_exact_gradient_is_that_of_the_likelihood():
 
 @pytest.mark.parametrize("k", STEPS)
 @pytest.mark.numpy_first
+@pytest.mark.slow
 def test_the_mean_over_many_chains_is_the_expected_one(k, backend):
     params = parameters()
     np.testing.assert_allclose(

@@ -93,6 +93,7 @@ def context():
     [LastTimeStep, lambda layer: layer, lambda layer: LastTimeStep(MaskZeroLayer(layer))],
     ids=["last", "alone", "mask-zero"],
 )
+@pytest.mark.quick_rows(every=3)
 def test_gradients_with_masks_are_those_of_the_score(inside, wrap):
     """Of an LSTM in LastTimeStep, or of both directions of it, Java's are not."""
     layer = wrap(inside)
@@ -115,6 +116,7 @@ def test_gradients_with_masks_are_those_of_the_score(inside, wrap):
 
 
 @pytest.mark.parametrize("kind", [SimpleRnn, LSTM, GravesLSTM])
+@pytest.mark.quick_rows(1)
 def test_blank_steps_are_a_mask(kind, backend):
     blank = np.where(GAPS[:, None] > 0, X, 0.0)
     blank[2, 1:, 3] = 0.0  # not all of it

@@ -58,6 +58,7 @@ def of_objects(found):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.quick_rows(2)
 def test_javas_score_gradient_and_training(case, java, backend):
     net, x, y = network_of(java, case)
     numbers = text(java, f"{case}/numbers")

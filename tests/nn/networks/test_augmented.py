@@ -77,6 +77,7 @@ class StopAt(Listener):
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["in this thread", "read ahead"])
 @pytest.mark.parametrize("iterations", [1, 3])
+@pytest.mark.quick_rows(1)
 def test_a_run_that_goes_on_from_a_checkpoint_has_the_same_bits(tmp_path, iterations, ahead):
     whole = network(iterations)
     whole.fit(batches(), epochs=3)
@@ -171,6 +172,7 @@ net.fit(batches(), epochs=3)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("kills", [(5,), pytest.param((3, 6, 11), marks=pytest.mark.slow)], ids=["once", "often"])
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_with_the_same_bits(tmp_path, kills):
     """Killed within a minibatch of two steps, and between epochs of six steps."""
     for kill_at in kills:

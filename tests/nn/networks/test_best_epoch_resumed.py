@@ -46,6 +46,7 @@ def read(kind, path, pickles):
 
 @pytest.mark.parametrize("kind", ["layers", "graph"])
 @pytest.mark.parametrize("way", ["minibatches", "one minibatch", "pickles"])
+@pytest.mark.quick_rows(2)
 def test_every_checkpoint_goes_on_to_the_same_end(tmp_path, kind, way):
     """After every step and every epoch, the one that ends training included: bits, decision and history."""
     settings = {**SETTINGS, "batch_size": None} if way == "one minibatch" else SETTINGS

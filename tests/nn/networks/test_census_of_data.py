@@ -207,6 +207,7 @@ def test_every_method_that_takes_data_is_here():
 
 @SWEEP
 @pytest.mark.parametrize(("kind", "method"), cells(OF_FEATURES))
+@pytest.mark.quick_rows(every=3)
 def test_features(kind, method, kinds):
     call, net = OF_FEATURES[method], shared(kind, method)
     expected = call(net.clone(), X)
@@ -256,6 +257,7 @@ def test_labels(kind, method, kinds):
 
 @SWEEP
 @pytest.mark.parametrize(("kind", "method"), cells(OF_DATA))
+@pytest.mark.quick_rows(every=3)
 def test_features_and_labels(kind, method, kinds):
     call, net = OF_DATA[method], shared(kind, method)
     expected = call(net.clone(), X, Y)
@@ -284,6 +286,7 @@ def test_features_and_labels(kind, method, kinds):
 
 
 @pytest.mark.parametrize(("kind", "method"), cells(OF_DATA))
+@pytest.mark.quick_rows(every=3)
 def test_batches_of_features_and_labels(kind, method):
     call, net = OF_DATA[method], shared(kind, method)
     rows = (slice(0, 6),) if method.startswith("fit") else ROWS  # of one step
@@ -319,6 +322,7 @@ def two_by_two():
 
 
 @pytest.mark.parametrize("method", OF_DATA)
+@pytest.mark.quick_rows(6)
 def test_several_inputs_and_one_output(method):
     call, net, more = OF_DATA[method], shared("two by two", method), X[:, :2].copy()
     expected = call(net.clone(), MultiDataSet([X, more], [Y]))

@@ -43,6 +43,7 @@ LABELS = {
 
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("batch_size", [None, 4])
+@pytest.mark.quick_rows(every=3)
 def test_labels_of_every_kind(kind, batch_size):
     labels = LABELS[kind]
     if kind == "categories":

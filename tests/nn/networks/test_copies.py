@@ -188,6 +188,7 @@ def _outputs(net):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the module is not found by a spawned process there")
+@pytest.mark.slow
 def test_another_process():
     net = network()
     net.fit(batches())
@@ -243,7 +244,7 @@ def test_a_dropped_network_s_memory_goes_at_once():
     peaks = []
     tracemalloc.start()
     try:
-        for _ in range(10):
+        for _ in range(6):
             net = lenet()
             net.fit(ListDataSetIterator(DataSet(IMAGES, DIGITS), 8), epochs=1)
             net.output(IMAGES)
@@ -257,7 +258,7 @@ def test_a_dropped_network_s_memory_goes_at_once():
             peaks.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert peaks[-1] - peaks[4] < 1_000_000  # five that stay have 25 MB; Python's own lists of what is free grow slowly
+    assert peaks[-1] - peaks[2] < 1_000_000  # three that stay have 15 MB; Python's lists of what is free grow slowly
 
 
 DROPPED = {

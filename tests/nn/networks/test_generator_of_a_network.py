@@ -121,6 +121,7 @@ class _Meanwhile(Listener):
     ],
 )
 @pytest.mark.parametrize("where", ["between", "while it trains"])
+@pytest.mark.quick_rows(4)
 def test_another_network_changes_nothing(task, where):
     alone, net = trained(), network()
     if where == "between":

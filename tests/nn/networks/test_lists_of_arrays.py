@@ -59,6 +59,7 @@ def without_dropout(conf):
 
 
 @pytest.mark.parametrize("label_mask", [None, [np.array([[1.0], [0.0], [1.0]]), None]])
+@pytest.mark.quick_rows(1)
 def test_gradients_of_a_graph_by_javas_check(label_mask):
     conf = graph(dtype="float64").conf
     net = ComputationGraph(conf.with_confs([without_dropout(node.conf) for node in conf.nodes])).init()

@@ -149,6 +149,7 @@ def ways(methods):
 
 
 @pytest.mark.parametrize(("method", "given"), ways(METHODS))
+@pytest.mark.quick_rows(every=4)
 def test_a_network_without_names_refuses_texts(trained, method, given, tmp_path):
     net = trained.clone()
     net.iteration_count = 60
@@ -165,6 +166,7 @@ def test_a_network_without_names_refuses_texts(trained, method, given, tmp_path)
 
 
 @pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.quick_rows(every=3)
 def test_names_are_mapped_to_the_networks_order(trained, given, tmp_path):
     net = trained.clone()
     net.class_names = ORDER

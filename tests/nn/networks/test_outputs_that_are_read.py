@@ -77,6 +77,7 @@ def loss(net, x, y, masks):
 
 @pytest.mark.parametrize("masked", ["", "features", "labels"])
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.quick_rows(every=3)
 def test_both_losses_are_in_the_gradient(name, masked):
     layer, input_type, shape = CASES[name]
     net, rng = network(layer, input_type, len(shape) + 1), np.random.default_rng(3)

@@ -37,6 +37,7 @@ def scores(request, monkeypatch):
         monkeypatch.setattr(StepGuard, "score", lambda *_: None)
 
 
+@pytest.mark.slow
 def test_every_method_can_be_called_from_outside(probe, scores):
     calls, wrong = 0, []
     for target in probe.targets():

@@ -133,6 +133,7 @@ def test_a_network_without_such_layers_is_left_alone():
 
 @pytest.mark.parametrize("kind", wide_values(LAYERS, 1))
 @pytest.mark.parametrize("name", LISTENERS)
+@pytest.mark.quick_rows(every=4)
 def test_every_listener_can_be_there(name, kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     net = chain(kind)

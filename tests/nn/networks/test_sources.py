@@ -229,6 +229,7 @@ def test_standard_input(tmp_path):
     assert piped.stdout.split() == named.stdout.split() == [b"26"]
 
 
+@pytest.mark.slow
 def test_an_npz_that_unpacks_to_far_more_than_it_is(tmp_path):
     path = tmp_path / "bomb.npz"
     header = io.BytesIO()

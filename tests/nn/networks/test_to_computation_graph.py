@@ -62,6 +62,7 @@ def network(settings):
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.quick_rows(3)
 def test_it_computes_and_trains_on_to_the_last_bit(settings):
     net = network(settings)
     net.class_names = ("r", "g", "b")

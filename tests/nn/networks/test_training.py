@@ -272,6 +272,7 @@ def cnn(updater, drop_out=None):
 
 @pytest.mark.parametrize("drop_out", [None, 0.6])
 @pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.1), Adam(0.01), Sgd(0.1)])
+@pytest.mark.quick_rows(2)
 def test_backends_train_to_the_same_numbers(updater, drop_out):
     x, y = RNG.normal(size=(8, 36)).astype(np.float32), np.eye(2, dtype=np.float32)[RNG.integers(0, 2, 8)]
     found = []

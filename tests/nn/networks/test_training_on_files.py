@@ -160,6 +160,7 @@ class Saver(Listener):
 
 @pytest.mark.parametrize("kind", ITERATORS)
 @pytest.mark.parametrize("step", [2, 6])
+@pytest.mark.quick_rows(every=3)
 def test_a_run_from_a_checkpoint_is_the_run_that_never_stopped(tmp_path, folder, kind, step):
     whole = network()
     whole.set_listeners(Saver(tmp_path / "checkpoint.zip", step))

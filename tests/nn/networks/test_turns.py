@@ -105,6 +105,7 @@ def hasty_threads():
 
 
 @pytest.mark.usefixtures("hasty_threads")
+@pytest.mark.slow
 def test_what_is_copied_while_a_network_trains_is_a_network_between_two_steps():
     net, states, copies, over = network(), set(), [], threading.Event()
 

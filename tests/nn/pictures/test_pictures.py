@@ -135,6 +135,7 @@ def inside(point, box, margin):
 
 
 @pytest.mark.parametrize("name", CONFS)
+@pytest.mark.quick_rows(every=3)
 def test_every_box_and_every_arrow_is_there(name):
     conf = CONFS[name]
     root = ElementTree.fromstring(svg_of(diagram_of(conf)))
@@ -149,6 +150,7 @@ def test_every_box_and_every_arrow_is_there(name):
 
 
 @pytest.mark.parametrize("name", CONFS)
+@pytest.mark.quick_rows(every=3)
 def test_no_box_overlaps_another_or_leaves_the_picture(name):
     root = ElementTree.fromstring(svg_of(diagram_of(CONFS[name])))
     boxes = list(rectangles(root).values())
@@ -160,6 +162,7 @@ def test_no_box_overlaps_another_or_leaves_the_picture(name):
 
 
 @pytest.mark.parametrize("name", CONFS)
+@pytest.mark.quick_rows(every=3)
 def test_arrows_go_from_box_to_box_downwards_and_behind_none(name):
     root = ElementTree.fromstring(svg_of(diagram_of(CONFS[name])))
     boxes = rectangles(root)

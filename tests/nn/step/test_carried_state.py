@@ -208,6 +208,7 @@ class Computes(Listener):
     ],
     ids=["gradient", "gradients of other data", "score", "output", "step"],
 )
+@pytest.mark.quick_rows(every=3)
 def test_what_listeners_compute_is_carried_nowhere(compute, algorithm):
     settings = {"optimization_algo": algorithm, "updater": "sgd"}
     net, twin = network(**settings), network(**settings)
@@ -233,6 +234,7 @@ class SavesAt(Listener):
 @pytest.mark.parametrize(
     "saved_at", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 4, 11))) for n in range(12)]
 )
+@pytest.mark.quick_rows(every=4)
 def test_a_checkpoint_in_the_middle_of_a_series_goes_on_to_the_bit(saved_at, iterations, settings, tmp_path):
     net, path = network(dtype="float32", iterations=iterations, **settings), tmp_path / "middle.zip"
     net.set_listeners(SavesAt(saved_at, path))

@@ -92,6 +92,7 @@ SOME = ("fit read ahead", "output in training")
 
 
 @pytest.mark.parametrize("name", SOME)
+@pytest.mark.quick_rows("output in training")
 def test_at_some_lines(name, tmp_path):
     assert check(name, LIBRARIES[0], 3, tmp_path) > 20
 

@@ -70,6 +70,7 @@ def test_networks_whose_nodes_run_as_one_draw_meet_and_carry_a_state(name, machi
 
 
 @rows(ROWS, QUICK_LAYERS)
+@pytest.mark.slow
 def test_every_layer(case, machine, tmp_path):
     make = functools.partial(make_network, case, "float32", updater="adam", learning_rate=1e-3)
     assert_looking_changes_nothing(make, of_case(make, case), tmp_path)

@@ -162,6 +162,7 @@ def check_at(kind, points, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sgd", "sgd, read ahead"])
+@pytest.mark.quick_rows("sgd")
 def test_interrupted_at_many_lines(kind, tmp_path):
     lines_in_all = warmed(kind)
     last = range(lines_in_all - 5, lines_in_all + 1)
@@ -222,6 +223,7 @@ HEARD = [  # one minibatch has no epochs
 @pytest.mark.parametrize(
     ("kind", "method"), [pytest.param(*one, marks=[pytest.mark.slow] * (at % 3 > 0)) for at, one in enumerate(HEARD)]
 )
+@pytest.mark.quick_rows(every=3)
 def test_a_listener_raises(kind, method, calls, tmp_path):
     make, data = KINDS[kind]
     for at in (1,) if method in ("on_fit_end", "close") else calls:
@@ -245,6 +247,7 @@ class _Broken:
 @pytest.mark.parametrize("kind", ["sgd", "sgd, read ahead", "lbfgs"])
 @pytest.mark.parametrize("at", [1, 2, 5, 9])
 @pytest.mark.parametrize("what", ["iterator", "preprocessor"])
+@pytest.mark.quick_rows(every=3)
 def test_the_source_raises(kind, at, what, tmp_path, monkeypatch):
     make, data = KINDS[kind]
     source, net = data(), MultiLayerNetwork(make()).init()

@@ -115,6 +115,7 @@ SHAPES = [chain, backwards, pytest.param(star, marks=pytest.mark.slow), pytest.p
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.quick_rows(1)
 def test_twice_as_many_vertices_take_twice_the_calls(shape, tmp_path):
     check(lambda n: graph_through(shape, n, tmp_path / "a.zip"))
 

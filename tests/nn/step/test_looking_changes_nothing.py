@@ -126,6 +126,7 @@ every_network = pytest.mark.parametrize("name", NETWORKS)
 
 
 @every_network
+@pytest.mark.quick_rows(2)
 def test_the_bits_are_the_same(name):
     conf, batches, workers = NETWORKS[name]
     batches = batches()

@@ -98,6 +98,7 @@ def test_the_measurement_sees_a_large_array():
 
 @pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.quick_rows("LeNet-2", "perceptron, Adam-2", "normalised-2")
 def test_a_step_after_the_third_allocates_nothing_large(name, threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
         conf = CONFIGURATIONS[name]()

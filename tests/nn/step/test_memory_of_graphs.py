@@ -127,6 +127,7 @@ def kept_predictions(*batches):
 @pytest.mark.parametrize("backend", [NumpyBackend(threads=1), Unrecorded(threads=1)], ids=["recorded", "unrecorded"])
 @pytest.mark.parametrize("make", [rows_graph, images_graph])
 @pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 5))) for n in range(12)])
+@pytest.mark.quick_rows(every=3)
 def test_nobody_reads_in_a_graph_what_was_given_back(number, make, backend, poison):
     with nd.use_backend(backend):
         net = make(number)
@@ -140,6 +141,7 @@ def test_nobody_reads_in_a_graph_what_was_given_back(number, make, backend, pois
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_nobody_reads_what_a_layer_gave_back(case, poison):
     with nd.use_backend(NumpyBackend(threads=1)):
 
@@ -180,6 +182,7 @@ def around(case):
 
 
 @every_kind_of_vertex
+@pytest.mark.quick_rows(every=3)
 def test_nobody_reads_what_a_vertex_gave_back(case, poison):
     conf, arrays, masks = around(case)
     with nd.use_backend(NumpyBackend(threads=1)):
@@ -311,6 +314,7 @@ def test_a_deep_graph_needs_no_more_than_a_shallow_one_to_predict():
     assert peak(4) == peak(40) == 3 * 100 * 64 * 4  # what comes in, goes out and is added
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_minibatches_of_many_sizes():
     rng = np.random.default_rng(5)
     before = {id(each) for each in arenas()}

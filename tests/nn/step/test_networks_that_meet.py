@@ -60,6 +60,7 @@ def batch(n, mean=0.0):
 
 @pytest.mark.filterwarnings("ignore:.*got a minibatch of one")
 @pytest.mark.parametrize("workers", THREADS)
+@pytest.mark.quick_rows(1)
 def test_parts_give_what_the_whole_gives(workers):
     batches = [batch(n, mean) for n, mean in ((12, 0.0), (12, 50.0), (7, -20.0), (12, 0.0), (1, 0.0), (17, 3.0))]
     with nd.use_backend(NumpyBackend(threads=workers)):

@@ -344,6 +344,7 @@ TASKS = {
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("hook", AROUND_NODES)
+@pytest.mark.quick_rows(every=3)
 def test_what_a_hook_computes_changes_nothing(hook, task, workers):
     quiet, net = chain(drop_out=0.5), chain(drop_out=0.5)
     quiet.fit([(X, Y)] * 2)

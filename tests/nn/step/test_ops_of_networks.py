@@ -107,6 +107,7 @@ def assert_printable(heard, backend):
 
 
 @some_kinds
+@pytest.mark.quick_rows(every=3)
 def test_heard_steps_compute_the_bits_of_recorded_ones(backend, case):
     _, *expected = steps(case, "float32", hooked=False)
     heard, *found = steps(case, "float32", hooked=True)
@@ -191,6 +192,7 @@ def test_max_pooling_goes_back_as_col2im_of_is_max(backend):
     np.testing.assert_array_equal(nd.to_host(found), nd.to_host(image))
 
 
+@pytest.mark.slow
 def test_activations_and_their_derivatives_are_one_op_each(backend):
     with_ops = [name for name in ACTIVATIONS if f"{name}_bp" in ops.OPS]
     assert len(with_ops) >= 21  # all that Java has

@@ -93,6 +93,7 @@ def trained(net, data, steps=3):
 
 
 @every_graph
+@pytest.mark.quick_rows(4)
 def test_what_is_saved_goes_on_as_if_it_had_not_been(number):
     graph = draw(number)
     data, straight, first_half = minibatch(graph), graph.network(), graph.network()
@@ -109,6 +110,7 @@ def test_what_is_saved_goes_on_as_if_it_had_not_been(number):
 
 
 @every_graph
+@pytest.mark.quick_rows(4)
 def test_parts_give_what_the_whole_gives(number, monkeypatch):
     graph = draw(number)
     data = minibatch(graph)
@@ -121,6 +123,7 @@ def test_parts_give_what_the_whole_gives(number, monkeypatch):
 
 
 @every_graph
+@pytest.mark.quick_rows(4)
 def test_the_generic_backend_gives_the_same_and_data_stay_as_they_are(number):
     graph = draw(number)
     for array in (*graph.features, *graph.labels, *graph.features_masks, *graph.labels_masks):
@@ -142,6 +145,7 @@ def test_several_workers_are_at_work_in_them(monkeypatch):
     assert sum(len(net.engine.gradients.workers) > 1 for net in networks) >= len(SAMPLE) // 4
 
 
+@pytest.mark.slow
 def test_graphs_are_of_every_kind():
     graphs = [draw(number).conf for number in range(COUNT)]
     kinds = {type(conf).__name__ for graph in graphs for conf in graph.vertices.values()}

@@ -72,6 +72,7 @@ class ByHand:
 
 @pytest.mark.parametrize("updater", [Sgd(0.5), Adam(0.01), NoOp()], ids=lambda updater: type(updater).__name__)
 @pytest.mark.parametrize("log", [True, False])
+@pytest.mark.quick_rows(2)
 def test_they_follow_the_minibatches(log, updater, backend, dtype):
     net, expected = network(dtype=dtype, updater=updater, normalisation={"use_log_std": log}), ByHand(log)
     for x, y in BATCHES:
@@ -212,6 +213,7 @@ def test_the_gradient_of_the_whole_objective():
 
 @pytest.mark.parametrize("iterations", [1, 3])
 @pytest.mark.parametrize("algorithm", ["line_gradient_descent", "conjugate_gradient", "lbfgs"])
+@pytest.mark.quick_rows(2)
 def test_a_line_search_moves_them_once_a_step(algorithm, iterations, backend):
     net = network(optimization_algo=algorithm, iterations=iterations, normalisation={"use_log_std": False})
     expected = ByHand(log=False)

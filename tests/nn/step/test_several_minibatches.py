@@ -25,6 +25,7 @@ def state_of(net):
 
 
 @pytest.mark.parametrize("case", wide_rows(SUMMED, 0, unless=OF_FAMILIES))
+@pytest.mark.quick_rows(every=2)
 def test_so_many_minibatches_are_one_that_is_as_large(case):
     """What follows the minibatches, running parameters, sees others."""
     whole, parts = network(case, l2=0.01), network(case, l2=0.01)

@@ -81,6 +81,7 @@ def splits(net):
 
 @all_threads
 @some_kinds
+@pytest.mark.quick_rows(every=4)
 def test_every_layer(case, sweep):
     """With dropout on every layer that takes it, and noise on its weights."""
 
@@ -98,6 +99,7 @@ def test_every_layer(case, sweep):
 
 @all_threads
 @every_kind_of_vertex
+@pytest.mark.quick_rows(every=4)
 def test_every_vertex(case, sweep):
     conf, arrays, masks = around(case)
     net = ComputationGraph(conf).init()
@@ -151,6 +153,7 @@ def test_a_network_whose_update_is_shared():
     check(lambda: images("float64"), image_batches(), {"rtol": 1e-6, "atol": 1e-7})  # Adam's first steps
 
 
+@pytest.mark.slow
 def test_in_single_precision():
     batches = image_batches()
     first, *others = [after_steps(images, batches, NumpyBackend(threads=threads), SHARDS) for threads in THREADS]
@@ -158,6 +161,7 @@ def test_in_single_precision():
         assert_equal(other, first)
 
 
+@pytest.mark.slow
 def test_segments_of_series_carry_on():
     check(series, series_batches(), {"rtol": 1e-6, "atol": 1e-8})
 
@@ -167,6 +171,7 @@ def test_nodes_with_several_outputs():
 
 
 @pytest.mark.parametrize("count", [1, 3, 13, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5))])
+@pytest.mark.quick_rows(1)
 def test_any_number_of_shards(count):
     batches = image_batches()
     first, *others = [after_steps(images, batches, NumpyBackend(threads=threads), count) for threads in THREADS]

@@ -89,6 +89,7 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("masks", [False, True], ids=["all labels", "masked labels"])
 @pytest.mark.parametrize("workers", LANES)
+@pytest.mark.quick_rows(3)
 def test_parts_give_what_the_whole_gives(workers, masks, eager_to_split):
     batches = [batch(n, masks) for n in (12, 12, 5, 12, 1, 17)]
     with nd.use_backend(NumpyBackend(threads=workers)):
@@ -139,6 +140,7 @@ def test_steps_are_recorded_and_follow_new_parameters_and_data(eager_to_split):
     np.testing.assert_array_equal(net.params(), twin.params())
 
 
+@pytest.mark.slow
 def test_only_so_many_shapes_are_remembered():
     with nd.use_backend(NumpyBackend(threads=1)):
         net = MultiLayerNetwork(conf()).init()

@@ -183,6 +183,7 @@ def assert_same_parameters(first, last):
 
 
 @pytest.mark.parametrize("name", STACKS)
+@pytest.mark.quick_rows(2)
 def test_only_the_data_are_turned(name, backend, tmp_path):
     first, last, x, y, last_format = pair(name)
     assert last.conf.formats.inputs == (last_format,)
@@ -281,6 +282,7 @@ def test_a_softmax_goes_over_the_channels(layer):
 
 
 @pytest.mark.parametrize("name", STACKS)
+@pytest.mark.quick_rows(2)
 def test_graphs_have_formats_of_inputs_and_outputs(name, backend, tmp_path):
     _, last, x, y, last_format = pair(name)
     graph, other, labels = ComputationGraph(ComputationGraphConfiguration.of_chain(last.conf)), turned(x), turned(y)

@@ -188,6 +188,7 @@ def test_drawn_anew_in_every_forward_pass(kind):
 
 @every_kind
 @pytest.mark.parametrize("make", [network, images])
+@pytest.mark.quick_rows(every=3)
 def test_nothing_at_inference(kind, make, backend):
     net, plain = make(kind), make(None)
     x = X if make is network else RNG.normal(size=(6, 2, 5, 5))

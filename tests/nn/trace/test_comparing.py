@@ -22,6 +22,7 @@ def deep():
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.quick_rows(1)
 def test_equal_steps_do_not_part(name):
     make, data = EVERY[name]
     one, other = make().trace(data()), make().trace(data())
@@ -77,6 +78,7 @@ def test_dtypes_part_by_rounding_alone():
     assert found.values[0] == pytest.approx(found.values[1], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_numpy_and_the_strict_backend_have_the_same_numbers(strict):
     for make, data in EVERY.values():
         with nd.use_backend("numpy"):

@@ -52,6 +52,7 @@ def assert_looking_changes_nothing(make, batches, looks):
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.quick_rows(1)
 def test_networks_of_both_kinds(name):
     make, data = EVERY[name]
     assert_looking_changes_nothing(make, [data(seed=seed) for seed in range(3)], range(STEPS))

@@ -172,6 +172,7 @@ def test_an_update_is_one_row_that_unfolds():
 
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.quick_rows(3)
 def test_the_step_is_the_one_that_fit_takes(name, recorded):
     make, data = EVERY[name]
     net = make()

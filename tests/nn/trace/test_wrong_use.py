@@ -154,6 +154,7 @@ def spoiled(text, path, value):
 
 @pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("value", range(len(WRONG)))
+@pytest.mark.quick_rows(2)
 def test_damaged_documents_are_no_traces_or_can_be_printed(trace, tmp_path, value, every):
     """Each value at every eleventh place, where they take turns; at all places among the slow tests."""
     arrays, document = written(trace, tmp_path / "trace.npz")

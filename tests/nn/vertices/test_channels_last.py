@@ -115,6 +115,7 @@ SAME = [  # axes of the input, vertex with the channels last, the same with the 
 @pytest.mark.parametrize(
     ("ndim", "last", "first", "inputs", "after"), SAME, ids=lambda value: type(value).__name__ if value else None
 )
+@pytest.mark.quick_rows(every=3)
 def test_the_same_graph_with_the_channels_first(ndim, last, first, inputs, after):
     ours, theirs = (behind_two_layers(ndim, at_end, v, inputs, after) for at_end, v in ((1, last), (0, first)))
     mask = STEPS if ndim == 3 else None

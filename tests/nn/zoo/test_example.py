@@ -20,6 +20,7 @@ def example():
 @pytest.mark.parametrize(
     ("epochs", "examples", "learned"), [(1, 60, BY_CHANCE), pytest.param(4, 100, 0.9, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_it_learns_the_other_digits(example, epochs, examples, learned, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["zoo_transfer.py", "--epochs", str(epochs), "--examples", str(examples)])
     example.main()

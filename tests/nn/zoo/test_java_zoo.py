@@ -38,6 +38,7 @@ def check(each):
 
 
 @pytest.mark.parametrize("each", SMALL, ids=label)
+@pytest.mark.quick_rows(every=3)
 def test_json_and_parameters_are_javas(each):
     check(each)
 
@@ -66,6 +67,7 @@ def check_outputs(each):
 
 
 @pytest.mark.parametrize("each", QUICK, ids=label)
+@pytest.mark.quick_rows(every=3)
 def test_outputs_are_javas(each):
     check_outputs(each)
 

@@ -18,6 +18,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.quick_rows(2)
 def test_what_fit_takes_is_taken(name, tmp_path):
     net, data = network(), GIVEN[name]
     for calculator in CALCULATORS:

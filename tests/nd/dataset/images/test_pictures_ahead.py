@@ -38,7 +38,8 @@ def wait_until(condition):
 def no_thread_left():
     OTHERS.update(threads())
     yield
-    gc.collect()
+    if threads():
+        gc.collect()
     wait_until(lambda: not threads())
 
 
@@ -105,7 +106,7 @@ def test_it_may_be_read_ahead_by_another_thread(folder):
 def test_a_forked_child_goes_on_with_threads_of_its_own(folder):
     iterator = ImageFolderIterator(folder, 4, 3, seed=3)
     iterator.next()
-    for _ in range(5):
+    for _ in range(2):
         child = os.fork()
         if not child:
             os._exit(0 if len(bytes_of(iterator)) == 9 else 1)
@@ -115,6 +116,7 @@ def test_a_forked_child_goes_on_with_threads_of_its_own(folder):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.slow
 def test_forks_do_not_wait_for_one_another_where_a_thread_reads_ahead(folder):
     expected = bytes_of(ImageFolderIterator(folder, 4, 60, seed=3))
     for taken in range(4):
@@ -186,6 +188,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_moment_leaves_it_usable(folder):
     """In the main thread, as signals do: what is read afterwards is what the state says."""
     done = subprocess.run(
@@ -206,6 +209,7 @@ if sys.argv[2] == "signal":
 
 
 @pytest.mark.parametrize("how", ["end", "signal"])
+@pytest.mark.quick_rows(1)
 def test_a_program_may_end_at_any_time(how, folder):
     done = subprocess.run(
         [sys.executable, "-c", ENDS, str(folder), how], capture_output=True, text=True, timeout=60, check=False

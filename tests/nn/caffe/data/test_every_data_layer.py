@@ -79,6 +79,7 @@ def test_a_seed_decides_all_that_is_drawn(name, sources):
 
 
 @pytest.mark.parametrize("name", ROWS)
+@pytest.mark.quick_rows(6)
 def test_any_place_is_gone_on_from(name, sources):
     """Another layer, of another seed, goes on to the same bits, within an epoch and over its end; so does the same."""
     for taken in range(MINIBATCHES):
@@ -97,6 +98,7 @@ def test_any_place_is_gone_on_from(name, sources):
 
 
 @pytest.mark.parametrize("name", ROWS)
+@pytest.mark.quick_rows(every=2)
 def test_a_copy_opens_its_source_where_the_layer_is(name, sources, backend):
     for taken in (0, 1, 5):
         layer = made(name, sources)

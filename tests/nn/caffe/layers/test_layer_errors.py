@@ -68,6 +68,7 @@ def tops_or_error(kind, case, shapes):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in LAYERS if kind != "Python"])  # whose own code decides
+@pytest.mark.quick_rows(every=2)
 def test_any_shapes_are_taken_or_refused_by_name(kind):
     """Nothing but the library's own errors, with the layer's name, comes of shapes that do not fit."""
     for case in CAFFE_CASES[kind]:

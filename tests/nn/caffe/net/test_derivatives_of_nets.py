@@ -90,6 +90,7 @@ def test_a_recorded_step_and_a_pass_by_hand_have_one_gradient():
 
 
 @every_row("text", [pictures(), siamese(), places()], ids=["pictures", "siamese", "places"])
+@pytest.mark.slow
 def test_looking_at_blobs_changes_nothing(text, backend):
     """Arrays asked for before, between and after the layers, in any order, are what passes compute without."""
     rng = np.random.default_rng(8)

@@ -103,6 +103,7 @@ CHECKS = (backward_again_gives_the_same, a_later_forward_leaves_the_gradients, b
 
 @pytest.mark.parametrize(("case", "kind"), wide_rows(ROWS, quick=1))
 @pytest.mark.numpy_first
+@pytest.mark.quick_rows(every=2)
 def test_a_layer_in_a_net(case, kind, backend):
     make = functools.partial(OneLayer, case, kind)
     if make().goes_back:

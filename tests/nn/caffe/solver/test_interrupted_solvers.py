@@ -95,6 +95,7 @@ def check(folder, said, count):
     return stopped
 
 
+@pytest.mark.slow
 def test_interrupts_at_random_moments(folder):
     assert len(set(check(folder, text(), 8))) > 3
     check(folder, text(iter_size=2), 3)

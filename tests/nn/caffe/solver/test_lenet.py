@@ -181,6 +181,7 @@ def test_losses_of_the_first_steps(digits):
     compared(digits, 4, "float32", 1e-4)
 
 
+@pytest.mark.slow
 def test_losses_of_100_steps_on_smaller_minibatches(digits):
     (digits / WHERE / "lenet_train_test.prototxt").write_text(NET.replace("batch_size: 64", "batch_size: 8"))
     compared(digits, 100, "float64", 1e-12)

@@ -82,6 +82,7 @@ AT_ONCE = [
 
 
 @every_row(("net", "threads", "eager", "way", "size"), ALONE + AT_ONCE)
+@pytest.mark.slow
 def test_looking_changes_nothing(net, threads, eager, way, size, folder):
     said = small(iter_size=size) if net == "small" else solver_text(TWO_THREADS, SETTINGS["SGD"], iter_size=size)
     found, expected = (trained(said, folder, *how, threads) for how in ((way, eager), ("nothing", False)))

@@ -43,6 +43,7 @@ def run(folder, text, steps, resume=None, **settings):
 
 @every_row("kind", sorted(SETTINGS))
 @every_row(("dtype", "form"), [("float32", "binary"), ("float64", "hdf5")])
+@pytest.mark.slow
 def test_a_stop_changes_nothing(kind, form, dtype, folder):
     said = text(kind, snapshot_format=FORMATS[form])
     whole, losses = run(folder, said, 8, dtype=dtype)
@@ -88,6 +89,7 @@ print(repr((losses, hashlib.sha256(repr(everything(solver)).encode()).hexdigest(
 """
 
 
+@pytest.mark.slow
 def test_in_another_process(folder):
     import hashlib
 
@@ -143,6 +145,7 @@ def test_without_what_caffe_does_not_write(folder):
         ({"learned_net": "list.txt"}, nd.FormatError, r"list\.txt"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_a_state_that_does_not_fit_changes_nothing(change, error, match, folder):
     half, _ = run(folder, text(), 3)
     path = half.snapshot()

@@ -56,6 +56,7 @@ def test_a_softmax_goes_along_the_last_axis(sizes, groups, data_format):
 @pytest.mark.parametrize("data_format", FORMATS)
 @pytest.mark.parametrize("groups", [2, 4])
 @pytest.mark.parametrize(("sizes", "kernel", "how"), WINDOWS[1::3])
+@pytest.mark.quick_rows(every=3)
 def test_groups_of_channels_do_not_meet(sizes, kernel, how, groups, data_format):
     x, b = RNG.normal(size=(2, *sizes, 4)), RNG.normal(size=8)
     W = RNG.normal(size=(*sized(kernel, len(sizes)), 4 // groups, 8))
@@ -69,6 +70,7 @@ def test_groups_of_channels_do_not_meet(sizes, kernel, how, groups, data_format)
 @pytest.mark.parametrize("data_format", FORMATS)
 @pytest.mark.parametrize("activation", ["tanh", "softmax"])
 @pytest.mark.parametrize(("sizes", "kernel", "how"), WINDOWS[:7])
+@pytest.mark.quick_rows(every=4)
 def test_every_channel_for_itself(sizes, kernel, how, activation, data_format):
     x, b = RNG.normal(size=(2, *sizes, 3)), RNG.normal(size=6)
     W = RNG.normal(size=(*sized(kernel, len(sizes)), 3, 2))

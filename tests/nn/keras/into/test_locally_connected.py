@@ -26,6 +26,7 @@ def connected(x, W, b, kernel, stride, data_format):
 @pytest.mark.parametrize("data_format", FORMATS)
 @pytest.mark.parametrize("activation", ["tanh", "softmax"])
 @pytest.mark.parametrize(("sizes", "kernel", "stride"), WINDOWS)
+@pytest.mark.quick_rows(every=4)
 def test_every_place_has_its_own(sizes, kernel, stride, activation, data_format):
     axes = len(sizes)
     x = RNG.normal(size=(2, *sizes, 3))

@@ -23,6 +23,7 @@ MASKING = layer("Masking", {"mask_value": 0.0})
     {"return_sequences": True, "zero_output_for_mask": True}, {"zero_output_for_mask": True},
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_rows(every=3)
 def test_a_step_that_does_not_count_repeats_the_one_before(kind, config):
     made, weights = recurrent(kind, **config)
     check(sequential((5, 2), MASKING, made), [X], run(kind, X, weights, config, MASK))

@@ -19,6 +19,7 @@ OF_WINDOWS = {"Max": np.nanmax, "Average": np.nanmean}
 @pytest.mark.parametrize("kind", ["Max", "Average"])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize(("padding", "stride"), [("valid", None), ("same", 1), ("same", 3), ("valid", 2)])
+@pytest.mark.quick_rows(every=4)
 def test_padding_is_part_of_no_window(sizes, kind, padding, stride, data_format):
     axes = len(sizes)
     pool = (3, 2, 2)[:axes]

@@ -83,6 +83,7 @@ def both(kind, mode, steps, **config):
 @pytest.mark.parametrize("mode", MERGES)
 @pytest.mark.parametrize("steps", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_rows(every=3)
 def test_both_directions(kind, steps, mode):
     made, expected = both(kind, mode, steps)
     check(sequential((5, 2), made), [X], expected(X))

@@ -42,6 +42,7 @@ def test_so_does_one_of_every_channel_for_itself(sizes, kernel):
 @pytest.mark.parametrize("kind", ["Max", "Average"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 @pytest.mark.parametrize("pool", [(1,), (2,), (3,), (2, 3), (4, 5), (2, 3, 2)])
+@pytest.mark.quick_rows(every=4)
 def test_pools_begin_further_before(pool, stride, kind):
     axes = len(pool)
     x = RNG.normal(size=(2, *(7, 6, 5)[:axes], 3)) - 5.0

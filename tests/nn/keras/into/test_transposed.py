@@ -35,6 +35,7 @@ def made_of(kernel, how, **config):
 
 @pytest.mark.parametrize("data_format", FORMATS)
 @pytest.mark.parametrize(("sizes", "kernel", "how"), WINDOWS)
+@pytest.mark.quick_rows(every=4)
 def test_every_place_is_spread_over_a_window(sizes, kernel, how, data_format):
     x = RNG.normal(size=(2, *sizes, 3))
     made, W, b = made_of(kernel, how, activation="tanh", data_format=data_format, groups=1)

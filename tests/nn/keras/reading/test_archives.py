@@ -130,6 +130,7 @@ def test_layers_with_weights_count_twice_in_keras_2_13(tmp_path):
 
 
 @pytest.mark.parametrize("half", ["bfloat16", "float16", "float64"])
+@pytest.mark.quick_rows(1)
 def test_other_widths(half, tmp_path):
     values = np.array([[1.5, -2.25], [0.0, 2.0**-120 if half == "bfloat16" else 0.125]])
     content = io.BytesIO()

@@ -28,6 +28,7 @@ def network(layer, dtype, kind):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("activation", ROWS)
+@pytest.mark.quick_rows(every=3)
 def test_near_and_far(activation, dtype):
     net = network(ActivationLayer(activation), dtype, InputType.feed_forward(3))
     x = np.asarray(NEAR, dtype).reshape(-1, 3)

@@ -144,6 +144,7 @@ def check_solids(window, dtype="float32", opset=18):
 
 
 @pytest.mark.parametrize("window", windows(PLANES, "truncate", "same"))
+@pytest.mark.quick_rows(every=3)
 def test_images_of_every_size(window):
     check_planes(window)
 
@@ -186,6 +187,7 @@ def _unsized():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layer", list(_unsized()), ids=lambda layer: type(layer).__name__)
+@pytest.mark.quick_rows(every=3)
 def test_other_layers_over_images_of_every_size(layer, dtype):
     below = ConvolutionLayer(n_in=3, n_out=12, kernel_size=1, activation="tanh")
     check_sizes(network(below, layer, dtype=dtype), ((2, 3, 8, 12), (1, 3, 12, 4)))

@@ -111,6 +111,7 @@ def test_row_in_double_precision(case):
 
 
 @pytest.mark.parametrize("layer", named([*UNITS, *AROUND]))
+@pytest.mark.quick_rows(every=3)
 def test_series_of_every_length(layer):
     for dtype in ("float32", "float64"):
         written = Written(over_steps(layer, dtype=dtype))

@@ -83,6 +83,7 @@ another order of sums gives errors to another cell, and the two go apart: oneDNN
 
 @pytest.mark.parametrize("updater", UPDATERS)
 @pytest.mark.parametrize("kind", NETS)
+@pytest.mark.quick_rows(3)
 def test_parameters_after_20_steps(kind, updater):
     make, shape, classes = NETS[kind]
     net = make(updater=UPDATERS[updater], l2=1e-3)

@@ -48,6 +48,7 @@ def test_the_table_is_sorted_and_has_rows():
 
 
 @pytest.mark.parametrize(("op", "case"), DIFFERENTIABLE)
+@pytest.mark.quick_rows(every=2)
 def test_gradients_are_differences(op, case):
     xs, step = case.inputs(), 1e-6
     _, epsilon, gradients = value_and_gradients(op, case, xs)
@@ -80,6 +81,7 @@ def test_gradients_after_a_pass_without_training(op, case):
 
 
 @pytest.mark.parametrize(("op", "case"), ROWS)
+@pytest.mark.quick_rows(every=4)
 def test_another_backend_computes_the_same(op, case):
     xs = case.inputs()
     result, epsilon, gradients = value_and_gradients(op, case, xs)
@@ -91,6 +93,7 @@ def test_another_backend_computes_the_same(op, case):
 
 
 @pytest.mark.parametrize(("op", "case"), ROWS)
+@pytest.mark.quick_rows(every=4)
 def test_single_precision_stays_so(op, case):
     conf = OnnxVertex(op, case.attributes, case.constants, case.opset, case.output, case.outputs)
     runtime, xs = conf.runtime(conf, "v", "float32"), [nd.create(x.tolist(), "float32") for x in case.inputs()]

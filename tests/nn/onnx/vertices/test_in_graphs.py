@@ -43,6 +43,7 @@ def graph_of(op, case):
 
 
 @pytest.mark.parametrize(("op", "case"), ROWS)
+@pytest.mark.quick_rows(every=2)
 def test_a_recorded_step_is_the_step_without_recording(op, case):
     features = [x[None, None] for x in case.inputs()]
     recorded, eager = graph_of(op, case), graph_of(op, case)
@@ -113,6 +114,7 @@ def test_zips_hold_the_vertices_and_their_parameters(tmp_path):
 
 
 @pytest.mark.parametrize(("op", "case"), [(op, case) for op, cases in OPERATOR_CASES.items() for case in cases])
+@pytest.mark.quick_rows(every=3)
 def test_configurations_go_through_json(op, case):
     from nn.files.vertices_json import vertex_from_json, vertex_to_json
 
