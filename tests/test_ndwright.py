@@ -115,6 +115,7 @@ def said_of(name, foreign, folder):
         pytest.param("optimize", "optimize/__init__.py", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_a_users_own_file_is_named_by_all_that_would_import_it(name, file, tmp_path):
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)

@@ -115,6 +115,7 @@ def test_a_gradient_that_is_written_is_an_output():
 
 
 @pytest.mark.parametrize("layer", [LSTM, GravesLSTM])
+@pytest.mark.quick_rows(every=2)
 def test_memory_whose_contents_mean_nothing_is_not_shown(layer):
     conf = NeuralNetConfiguration(seed=7).list(layer(n_in=3, n_out=4), RnnOutputLayer(n_out=2, activation="softmax"))
     series = np.random.default_rng(0).normal(size=(8, 3, 5)).astype(np.float32)
