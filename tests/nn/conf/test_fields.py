@@ -170,7 +170,7 @@ UNCHECKED = {
     "NormalizedLayer", "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
     "BinaryFile", "Source", "_Check", "Plans", "GraphSettings", "ListSettings", "Row", "Difference", "BlobPlan",
     "LayerPlan", "WaysBack", "Compared", "DraftLayer", "Node", "NodeDraft", "Op", "OpenCVDecoder", "PillowDecoder",
-    "Proof", "ReadModel", "Sliding", "Tensor", "TrainedNode",
+    "Proof", "ReadModel", "Sliding", "StepInput", "Tensor", "TrainedNode",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 
