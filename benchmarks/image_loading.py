@@ -96,7 +96,9 @@ def contend(who: str, folder: str, batch: int, workers: int) -> None:
 def started(who: str, arguments: argparse.Namespace, folder: str, python: str) -> subprocess.Popen[str] | None:
     """Return a contender that is ready, None where its package is absent."""
     command = [python, __file__, "--inside", who, folder, str(arguments.batch), str(arguments.workers)]
-    given = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}  # interpreters lack this library
+    given = subprocess.Popen(command, text=True, env=environment, **pipes)
     if given.stdout is not None and given.stdout.readline().strip() == "ready":
         return given
     said = given.communicate()[1].strip().splitlines()
