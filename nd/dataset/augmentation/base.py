@@ -124,7 +124,8 @@ class Augmentation(metaclass=ExplainedType):
 
     def drawn(self, n: int, shape: tuple[int, ...]) -> HostArray:
         """Return numbers ``[numbers, N]``, float32, 0 to below 1, from the generator in force."""
-        return _below_one(as_host(get_random().uniform(self.numbers * n))).reshape(self.numbers, n)
+        drawn = as_host(get_random().uniform(self.numbers * n))  # the generator's may be 1
+        return np.minimum(drawn, np.float32(1.0 - 2.0**-24)).reshape(self.numbers, n)
 
     def change_set(self, multi: Any, pictures: list[int], drawn: HostArray) -> None:
         """Assign changed arrays to a MultiDataSet, whose features at `pictures` are pictures."""
@@ -188,11 +189,6 @@ def _holds(dtype: Any, number: float) -> bool:
     """Tell whether a dtype of integers has a number."""
     bounds = np.iinfo(dtype)
     return number.is_integer() and bounds.min <= number <= bounds.max
-
-
-def _below_one(drawn: HostArray) -> HostArray:
-    """Return uniform numbers that are less than 1: the generator's may be 1."""
-    return np.minimum(drawn, np.float32(1.0 - 2.0**-24))
 
 
 def check_channels(who: str, channels: int) -> None:
