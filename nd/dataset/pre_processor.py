@@ -63,7 +63,10 @@ def pre_processed(who: str, pre_processor: PreProcessor, data_set: object, kind:
 
 
 def may_read_ahead(source: Any) -> bool:
-    """Tell whether another thread may read an iterator ahead: not where this thread's generator is drawn from."""
+    """Tell whether another thread may read an iterator ahead: not where this thread's generator is drawn from.
+
+    Iterators of one's own may say that they support it, whatever their pre-processor does; so both are asked.
+    """
     return bool(source.async_supported()) and not source.draws()
 
 
